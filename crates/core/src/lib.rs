@@ -1,0 +1,11 @@
+//! Counterfoil without I/O and without HTTP.
+//!
+//! The modules follow the way of a request: words, fingerprint, params, lifecycle, store, engine, answer.
+
+mod random;
+mod words;
+
+pub use words::{
+    Clock, Epoch, InvalidKeyId, InvalidOperationId, InvalidScope, InvalidSubject, KeyId,
+    OperationId, Owner, ParamHash, Scope, Subject, SystemClock, Timestamp,
+};

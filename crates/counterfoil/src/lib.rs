@@ -1,0 +1,1 @@
+//! The crate that services add.

@@ -1,0 +1,1 @@
+//! The in-memory store: the reference, for tests and single processes.

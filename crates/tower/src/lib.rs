@@ -1,0 +1,1 @@
+//! Counterfoil for HTTP: a tower layer around one handler.
