@@ -4,6 +4,7 @@
 
 pub mod lifecycle;
 mod random;
+pub mod store;
 mod words;
 
 pub use words::{
