@@ -11,7 +11,6 @@ mod timestamp;
 pub use credential_parts::{Epoch, InvalidKeyId, KeyId, Owner, ParamHash};
 pub use operation_id::{InvalidOperationId, OperationId};
 pub use scope::{InvalidScope, Scope};
-#[expect(unused_imports, reason = "the fingerprint codec uses it")]
 pub(crate) use subject::is_unreserved;
 pub use subject::{InvalidSubject, Subject};
 pub use timestamp::{Clock, SystemClock, Timestamp};
