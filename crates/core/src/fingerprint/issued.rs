@@ -49,7 +49,7 @@ impl fmt::Debug for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fingerprint")
             .field("key_id", &self.key_id)
-            .field("operation_id", &self.operation_id)
+            .field("operation_id", &format_args!("{}", self.operation_id))
             .field("digest", &self.digest())
             .finish_non_exhaustive()
     }
