@@ -5,7 +5,7 @@ use std::fmt;
 use base64::Engine;
 use sha2::{Digest, Sha256};
 
-use super::{BASE64, Key, MAX_LEN, PREFIX, Terms, payload::Payload};
+use super::{BASE64, Key, PREFIX, TAG_TEXT_LEN, Terms, payload::Payload};
 use crate::{KeyId, OperationId};
 
 /// A fingerprint to hand out.
@@ -20,7 +20,7 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// The text for the caller: at most [`MAX_LEN`] bytes of `A-Z a-z 0-9 . _ -`.
+    /// The text for the caller: at most [`MAX_LEN`](super::MAX_LEN) bytes of `A-Z a-z 0-9 . _ -`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -96,14 +96,17 @@ pub(super) fn issue(key: &Key, terms: &Terms) -> Fingerprint {
 
 /// The text over any payload. Tests seal bad ones with it.
 pub(super) fn seal(key: &Key, payload: &[u8]) -> String {
-    let mut text = String::with_capacity(MAX_LEN);
+    let payload_text_len = (payload.len() * 4).div_ceil(3);
+    let key_id = key.id().as_str();
+    let len = PREFIX.len() + key_id.len() + 1 + payload_text_len + 1 + TAG_TEXT_LEN;
+    let mut text = String::with_capacity(len);
     text.push_str(PREFIX);
-    text.push_str(key.id().as_str());
+    text.push_str(key_id);
     text.push('.');
     BASE64.encode_string(payload, &mut text);
     let tag = key.tag(text.as_bytes());
     text.push('.');
     BASE64.encode_string(tag, &mut text);
-    text.shrink_to_fit();
+    debug_assert_eq!(text.len(), len);
     text
 }

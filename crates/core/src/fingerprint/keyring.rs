@@ -104,7 +104,8 @@ impl Keyring {
     ///
     /// A key is needed until the last fingerprint that it signed is past `exp` plus retention, since until then a retry
     /// is answered from the record. `longest_life` is that sum: the longest life of a fingerprint (with an approval's
-    /// time, where there are approvals), retention, and the most that the clocks of issuers and store differ.
+    /// time, where there are approvals), retention, the most that the clocks of issuers and store differ, and the time
+    /// that a rotation takes to reach every instance, since the ring knows of its own only.
     ///
     /// # Errors
     ///
