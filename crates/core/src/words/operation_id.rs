@@ -83,13 +83,13 @@ impl FromStr for OperationId {
 
 impl fmt::Display for OperationId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.hyphenated().fmt(f)
+        fmt::Display::fmt(&self.0.hyphenated(), f)
     }
 }
 
 impl fmt::Debug for OperationId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.hyphenated().fmt(f)
+        fmt::Display::fmt(&self.0.hyphenated(), f)
     }
 }
 

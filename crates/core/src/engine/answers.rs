@@ -1,0 +1,128 @@
+//! Answers from what stands on record.
+
+use std::time::Duration;
+
+use super::counterfoil::Shared;
+use crate::{
+    OperationId, Scope, Timestamp,
+    answer::{Answer, Executed, Status, executed_of},
+    lifecycle::State,
+    store::{Record, Sighting, StoreError, StoreErrorKind},
+};
+
+/// What asking is about: it decides how a record that nobody runs is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Asked {
+    /// A confirm.
+    ToRun,
+    /// A status.
+    HowItStands,
+}
+
+/// What stands, for the operation's own subject.
+pub(super) fn of_record(shared: &Shared, record: Record, now: Timestamp, asked: Asked) -> Answer {
+    let state = record.state_at(now);
+    let past = |end: Option<Timestamp>| end.is_some_and(|end| now >= end);
+    let status = match state {
+        State::Done => Status::AlreadyCompleted,
+        State::Failed => Status::AlreadyFailed,
+        State::InFlight | State::Accepted => Status::InProgress,
+        State::Unknown => Status::OutcomeUnknown,
+        State::Released => Status::NotExecuted,
+        State::Denied => Status::ApprovalDenied,
+        State::Cancelled => Status::Cancelled,
+        State::AwaitingApproval | State::Approved if past(record.life.approval_ends) => {
+            Status::ApprovalExpired
+        }
+        State::AwaitingApproval => Status::ApprovalRequired,
+        // To a confirm it is the caller's to claim: whoever gets here lost a race, and may ask again.
+        State::Approved if asked == Asked::ToRun => Status::Unavailable,
+        State::Approved => Status::NotStarted,
+    };
+    let executed = match state {
+        // No claim can come any more: then "not yet" has become "no".
+        State::Released | State::Approved | State::AwaitingApproval => {
+            nothing_ran(shared, &record, now)
+        }
+        state => executed_of(Some(state)),
+    };
+    let mut answer = Answer::new(status)
+        .with_executed(executed)
+        .with_operation(record.id)
+        .with_state(state);
+    if record.attempts > 0 {
+        answer = answer.with_attempt(record.attempts);
+    }
+    if matches!(state, State::Done | State::Failed) {
+        answer.result = record.result;
+    }
+    answer.result_ref = record.result_ref;
+    with_poll_hint(answer, shared, &record.identity.scope)
+}
+
+fn nothing_ran(shared: &Shared, record: &Record, now: Timestamp) -> Executed {
+    match record.exp {
+        Some(exp) if now >= exp + shared.store.capabilities().commit_delay => Executed::No,
+        _ => Executed::NotYet,
+    }
+}
+
+/// No record, and a fingerprint that ends at `exp`. "No" only when no claim can come any more, and none can have been
+/// made and forgotten.
+pub(super) fn of_absence(
+    shared: &Shared,
+    id: OperationId,
+    exp: Timestamp,
+    retention: Duration,
+    now: Timestamp,
+) -> Answer {
+    if now < exp {
+        return Answer::new(Status::NotStarted).with_operation(id);
+    }
+    let settled = now >= exp + shared.store.capabilities().commit_delay;
+    let executed = if settled && now < exp + retention {
+        Executed::No
+    } else {
+        Executed::Unknown
+    };
+    Answer::new(Status::FingerprintExpired)
+        .with_executed(executed)
+        .with_operation(id)
+}
+
+/// The store could not say.
+pub(super) fn of_error(error: &StoreError, id: OperationId) -> Answer {
+    let status = match error.kind() {
+        StoreErrorKind::Corrupt | StoreErrorKind::Forgotten => Status::OutcomeUnknown,
+        _ => Status::Unavailable,
+    };
+    Answer::new(status).with_operation(id)
+}
+
+/// Looks the operation up; `exp` is the end of its fingerprint, where there is one.
+pub(super) async fn by_id(
+    shared: &Shared,
+    scope: &Scope,
+    id: OperationId,
+    exp: Option<Timestamp>,
+) -> Answer {
+    match shared.store.find(id).await {
+        Ok(Sighting {
+            record: Some(record),
+            now,
+        }) => of_record(shared, record, now, Asked::HowItStands),
+        Ok(Sighting { record: None, now }) => match exp {
+            Some(exp) => of_absence(shared, id, exp, shared.facts(scope).retention, now),
+            None => Answer::new(Status::NotFound),
+        },
+        Err(error) => with_poll_hint(of_error(&error, id), shared, scope),
+    }
+}
+
+/// The gate's own hint, where the next step is to ask again.
+pub(super) fn with_poll_hint(answer: Answer, shared: &Shared, scope: &Scope) -> Answer {
+    match (answer.status, shared.facts(scope).poll_after) {
+        (Status::InProgress, Some(hint)) => answer.with_poll_after(hint),
+        _ => answer,
+    }
+}

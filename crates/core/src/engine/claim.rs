@@ -1,0 +1,240 @@
+//! Asks the store for a claim until it is known how it stands.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::time::{Instant, sleep};
+use tracing::{Instrument, debug, error, info, warn};
+
+use super::{
+    answers::{self, Asked},
+    counterfoil::Shared,
+    security,
+};
+use crate::{
+    OperationId, Owner,
+    answer::{Answer, Executed, Status, executed_of},
+    lifecycle::{Seen, State},
+    store::{
+        Acquire, Acquired, Claimed, GuardClaim, Lease, Record, StoreError, StoreErrorKind,
+    },
+};
+
+/// How often a claim follows a record that moves under it (released and claimed again) before it gives way.
+const MAX_HOPS: u32 = 8;
+
+/// A claim, and when it was sent: its lease began no earlier.
+pub(super) struct Won {
+    pub(super) claimed: Claimed,
+    pub(super) sent: Instant,
+}
+
+/// Claims, or says what the caller is to be told.
+///
+/// An error that leaves open whether the claim was applied is asked again with the same owner, which is a guarded write
+/// and no read. It is never treated as free to run, nor as taken by another.
+pub(super) async fn claim(
+    shared: &Arc<Shared>,
+    mut request: Acquire,
+) -> Result<Won, Box<Answer>> {
+    let give_up = Instant::now() + shared.answer_within;
+    let mut pause = Duration::from_millis(25);
+    let mut may_be_claimed = false;
+    let mut hops = 0;
+    loop {
+        let sent = Instant::now();
+        match shared.store.acquire(&request).await {
+            Ok(Acquired::Claimed(claimed)) => {
+                let (epoch, attempt) = (claimed.lease.epoch.as_u64(), claimed.attempt);
+                info!(operation_id = %request.id, scope = %request.identity.scope, epoch, attempt, "claimed");
+                return Ok(Won { claimed, sent });
+            }
+            Ok(Acquired::Found(record)) if record.life.owner == Some(request.claim.owner) => {
+                return Err(give_back(shared, &record).await);
+            }
+            Ok(Acquired::Found(record)) if may_claim(&request, &record) && hops < MAX_HOPS => {
+                hops += 1;
+                request = request.with_seen(Seen {
+                    state: record.life.state,
+                    epoch: record.life.epoch,
+                });
+            }
+            Ok(Acquired::Gone) if hops < MAX_HOPS => {
+                hops += 1;
+                request.claim.seen = None;
+            }
+            Ok(other) => return Err(Box::new(told(shared, &request, other).await)),
+            Err(failed) => {
+                may_be_claimed |= failed.kind() == StoreErrorKind::Indeterminate;
+                let more = failed.may_retry() && Instant::now() + pause < give_up;
+                if !more || !may_be_claimed {
+                    return Err(Box::new(failed_claim(shared, request, &failed, may_be_claimed)));
+                }
+                debug!(operation_id = %request.id, error = %failed, "a claim is asked again");
+                sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(1));
+            }
+        }
+    }
+}
+
+/// RELEASED is anybody's who names it; UNKNOWN where a takeover was declared safe.
+fn may_claim(request: &Acquire, record: &Record) -> bool {
+    match record.life.state {
+        State::Released => true,
+        State::Unknown => {
+            request.claim.takeover_within.is_some()
+                && record.life.deadline.is_none()
+                && request.claim.seen.is_none()
+        }
+        _ => false,
+    }
+}
+
+/// Our own claim lapsed while its replies were lost. Nothing ran: only this call could have run it.
+async fn give_back(shared: &Shared, record: &Record) -> Box<Answer> {
+    let mut answer = Answer::new(Status::Unavailable).with_operation(record.id);
+    if let Some(owner) = record.life.owner {
+        let lease = Lease {
+            id: record.id,
+            owner,
+            epoch: record.life.epoch,
+        };
+        let released = shared.store.release(&lease).await;
+        warn!(operation_id = %record.id, ?released, "a claim that lapsed before it ran is given back");
+        if released.is_ok() {
+            answer = answer.with_executed(Executed::NotYet);
+        }
+    }
+    Box::new(answer)
+}
+
+fn failed_claim(
+    shared: &Arc<Shared>,
+    request: Acquire,
+    failed: &StoreError,
+    may_be_claimed: bool,
+) -> Answer {
+    error!(operation_id = %request.id, error = %failed, may_be_claimed, "the store could not be asked for a claim");
+    let answer = answers::of_error(failed, request.id);
+    if may_be_claimed {
+        let tasks = shared.tasks.clone();
+        let undo = take_back(Arc::clone(shared), request);
+        tasks.spawn(undo.in_current_span());
+    }
+    answer
+}
+
+/// The caller was told that the store is out of reach. A claim that was applied all the same would read as unknown once
+/// its lease lapsed, though nothing ran: so it is sought out and released, for as long as a run may take.
+async fn take_back(shared: Arc<Shared>, request: Acquire) {
+    let give_up = Instant::now() + shared.facts(&request.identity.scope).max_run;
+    let mut pause = Duration::from_millis(250);
+    while Instant::now() < give_up && !shared.draining.is_cancelled() {
+        let held = match shared.store.acquire(&request).await {
+            Ok(Acquired::Claimed(claimed)) => Some(claimed.lease),
+            Ok(Acquired::Found(record)) => own_claim(&record, request.claim.owner),
+            Ok(_) => return,
+            Err(error) if !error.may_retry() => return,
+            Err(_) => {
+                tokio::select! {
+                    () = sleep(pause) => {}
+                    () = shared.draining.cancelled() => {}
+                }
+                pause = (pause * 2).min(Duration::from_secs(5));
+                continue;
+            }
+        };
+        let Some(lease) = held else { return };
+        if let Ok(released) = shared.store.release(&lease).await {
+            info!(operation_id = %request.id, ?released, "a claim that nobody waited for is released");
+            return;
+        }
+    }
+}
+
+fn own_claim(record: &Record, owner: Owner) -> Option<Lease> {
+    let open = matches!(record.life.state, State::InFlight | State::Unknown);
+    (open && record.life.owner == Some(owner)).then_some(Lease {
+        id: record.id,
+        owner,
+        epoch: record.life.epoch,
+    })
+}
+
+/// What the caller is told where there was nothing to claim.
+async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer {
+    let (id, identity) = (request.id, &request.identity);
+    match acquired {
+        Acquired::Found(record) => {
+            let now = shared.clock.now();
+            answers::of_record(shared, as_read(*record), now, Asked::ToRun)
+        }
+        Acquired::ParamsChanged(record) => {
+            security::params_changed(id, &identity.subject, &identity.scope);
+            params_changed(id, Some(record.life.state))
+        }
+        Acquired::Foreign => {
+            security::foreign_record(id, &identity.subject, &identity.scope);
+            Answer::new(Status::FingerprintInvalid)
+        }
+        Acquired::Expired {
+            record: Some(record),
+            now,
+        } => answers::of_record(shared, *record, now, Asked::HowItStands),
+        Acquired::Expired { record: None, now } => {
+            let exp = request.claim.exp.unwrap_or(now);
+            let mut answer = answers::of_absence(shared, id, exp, request.retention, now);
+            // The store judged that it is over, whatever is said of the time between.
+            answer.status = Status::FingerprintExpired;
+            answer
+        }
+        Acquired::ApprovalMissing => Answer::new(Status::ApprovalExpired)
+            .with_executed(Executed::Unknown)
+            .with_operation(id),
+        Acquired::ApprovalExpired(record) => Answer::new(Status::ApprovalExpired)
+            .with_operation(id)
+            .with_state(record.life.state),
+        Acquired::GuardHeld { guard, holder } => guard_held(&guard, *holder, id),
+        Acquired::VersionConflict { .. } => {
+            Answer::new(Status::VersionConflict).with_operation(id)
+        }
+        Acquired::Claimed(_) | Acquired::Gone => {
+            Answer::new(Status::Unavailable).with_operation(id)
+        }
+    }
+}
+
+/// A found record's life was read by the store's clock already; it must not be judged again by ours.
+fn as_read(mut record: Record) -> Record {
+    record.life.deadline = None;
+    record
+}
+
+pub(super) fn params_changed(id: OperationId, state: Option<State>) -> Answer {
+    let answer = Answer::new(Status::ParamsChanged)
+        .with_operation(id)
+        .with_executed(executed_of(state));
+    match state {
+        Some(state) => answer.with_state(state),
+        None => answer,
+    }
+}
+
+/// Another operation holds a guard: the caller learns its id and state, no result.
+fn guard_held(guard: &GuardClaim, holder: Record, id: OperationId) -> Answer {
+    let (status, operation) = match guard {
+        GuardClaim::Unique { .. } => (Status::AlreadyExists, holder.id),
+        GuardClaim::Repeat { .. } => (Status::PossibleDuplicate, holder.id),
+        GuardClaim::Exclusive { .. } => (Status::ResourceBusy, id),
+    };
+    let answer = Answer::new(status).with_operation(operation);
+    if status == Status::ResourceBusy {
+        return answer;
+    }
+    let state = holder.life.state;
+    let mut answer = answer
+        .with_state(state)
+        .with_executed(executed_of(Some(state)));
+    answer.result_ref = holder.result_ref;
+    answer
+}

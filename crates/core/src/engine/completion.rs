@@ -1,0 +1,201 @@
+//! Writes down how a run ended, for as long as that is worth trying, and decides what its caller is told.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    sync::oneshot,
+    time::{Instant, sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, error, info, warn};
+
+use super::{Admission, Outcome, answers, attempt::Run, security};
+use crate::{
+    answer::{Answer, Executed, Status, ThisCall},
+    lifecycle::{Ending, State},
+    store::{Completed, Completion, Released, StoreError, StoredResult},
+};
+
+/// What the caller of a run is to be told.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Settled {
+    /// Whether the handler's own response stands, and goes to its caller. Otherwise the answer goes out in its place:
+    /// somebody else's result counts, or what the handler said could not be stored.
+    pub own_response: bool,
+    /// What stands. Its status and operation id go along with the handler's response too.
+    pub answer: Answer,
+}
+
+/// How the store took it.
+enum End {
+    Stands,
+    InDoubt,
+    NotOwner,
+    Unstored,
+}
+
+pub(super) async fn complete(
+    run: &Arc<Run>,
+    outcome: Outcome,
+    stop: CancellationToken,
+    admission: Option<Admission>,
+) -> Settled {
+    let (tx, rx) = oneshot::channel();
+    let writer = {
+        let (run, outcome) = (Arc::clone(run), outcome.clone());
+        async move {
+            let end = write_down(&run, outcome).await;
+            stop.cancel();
+            drop(admission);
+            // The caller may have stopped waiting, or be gone.
+            let _ = tx.send(end);
+        }
+    };
+    run.shared.tasks.spawn(writer.in_current_span());
+    let end = match timeout(run.shared.answer_within, rx).await {
+        Ok(Ok(end)) => end,
+        // Still trying, or the writer is gone: not stored as far as this caller can be told.
+        Ok(Err(_)) | Err(_) => End::Unstored,
+    };
+    settle(run, outcome, end).await
+}
+
+async fn settle(run: &Run, outcome: Outcome, end: End) -> Settled {
+    match (end, outcome) {
+        (End::Stands, outcome) => stands(run, outcome),
+        // The effect is there, whether or not we could write it down.
+        (End::Unstored, outcome @ Outcome::Done(_)) => stands(run, outcome),
+        (End::Unstored | End::InDoubt, _) => Settled {
+            own_response: false,
+            answer: ran(run, Status::OutcomeUnknown).with_state(State::Unknown),
+        },
+        (End::NotOwner, _) => {
+            security::stale_owner(run.lease.id, run.lease.epoch.as_u64());
+            let mut answer = answers::by_id(&run.shared, &run.scope, run.lease.id, run.exp).await;
+            answer.this_call = ThisCall::Ran;
+            Settled {
+                own_response: false,
+                answer,
+            }
+        }
+    }
+}
+
+fn stands(run: &Run, outcome: Outcome) -> Settled {
+    let told = |status, state, result: Option<StoredResult>| {
+        let mut answer = ran(run, status).with_state(state);
+        answer.result = result;
+        answer.result_ref = run.result_ref();
+        answer
+    };
+    let answer = match outcome {
+        Outcome::Done(result) => told(Status::Completed, State::Done, result),
+        Outcome::Failed(result) => told(Status::AlreadyFailed, State::Failed, result),
+        Outcome::Accepted(result) => told(Status::InProgress, State::Accepted, result),
+        Outcome::NotExecuted => {
+            let mut answer = told(Status::NotExecuted, State::Released, None);
+            answer.executed = Executed::NotYet;
+            answer
+        }
+        Outcome::Unknown(_) => told(Status::OutcomeUnknown, State::Unknown, None),
+    };
+    Settled {
+        own_response: true,
+        answer,
+    }
+}
+
+fn ran(run: &Run, status: Status) -> Answer {
+    let mut answer = Answer::new(status)
+        .with_operation(run.lease.id)
+        .with_attempt(run.number);
+    answer.this_call = ThisCall::Ran;
+    answers::with_poll_hint(answer, &run.shared, &run.scope)
+}
+
+/// Sends it until the store says something that lasts: at least for as long as a caller waits, and up to `max_run`. Then
+/// the lease lapses, and the operation reads as UNKNOWN.
+async fn write_down(run: &Run, outcome: Outcome) -> End {
+    let give_up = (run.began + run.time.max_run()).max(Instant::now() + run.shared.answer_within);
+    let mut pause = Duration::from_millis(25);
+    let completion = as_completion(run, &outcome);
+    loop {
+        let failed = match send(run, completion.as_ref()).await {
+            Ok(end) => {
+                let epoch = run.lease.epoch.as_u64();
+                info!(operation_id = %run.lease.id, epoch, outcome = name(&outcome), stored = end.name(), "run ended");
+                return end;
+            }
+            Err(failed) => failed,
+        };
+        if !failed.may_retry() || Instant::now() + pause >= give_up {
+            error!(operation_id = %run.lease.id, error = %failed, outcome = name(&outcome), "how a run ended could not be stored");
+            return End::Unstored;
+        }
+        warn!(operation_id = %run.lease.id, error = %failed, "a completion is sent again");
+        sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_secs(1));
+    }
+}
+
+async fn send(run: &Run, completion: Option<&Completion>) -> Result<End, StoreError> {
+    let store = &run.shared.store;
+    Ok(match completion {
+        Some(completion) => match store.complete(&run.lease, completion).await? {
+            Completed::Completed => End::Stands,
+            Completed::InDoubt => End::InDoubt,
+            Completed::NotOwner => End::NotOwner,
+        },
+        None => match store.release(&run.lease).await? {
+            Released::Released => End::Stands,
+            Released::InDoubt => End::InDoubt,
+            Released::NotOwner => End::NotOwner,
+        },
+    })
+}
+
+/// `None` is a release.
+fn as_completion(run: &Run, outcome: &Outcome) -> Option<Completion> {
+    let result_ref = run.result_ref();
+    let ended = |ending, result: &Option<StoredResult>| Completion::Ended {
+        ending,
+        result: result.clone(),
+        result_ref: result_ref.clone(),
+    };
+    Some(match outcome {
+        Outcome::Done(result) => ended(Ending::Done, result),
+        Outcome::Failed(result) => ended(Ending::Failed, result),
+        Outcome::Accepted(result) => Completion::Accepted {
+            deadline: None,
+            result: result.clone(),
+            result_ref: result_ref.clone(),
+        },
+        Outcome::Unknown(reason) => Completion::Unknown {
+            reason: (*reason).to_owned(),
+        },
+        Outcome::NotExecuted => return None,
+    })
+}
+
+impl End {
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Stands => "as said",
+            Self::InDoubt => "as unknown, after a takeover",
+            Self::NotOwner => "as evidence, the epoch was lost",
+            Self::Unstored => "not",
+        }
+    }
+}
+
+const fn name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Done(_) => "done",
+        Outcome::Failed(_) => "failed",
+        Outcome::Accepted(_) => "accepted",
+        Outcome::NotExecuted => "not_executed",
+        Outcome::Unknown(_) => "unknown",
+    }
+}
+

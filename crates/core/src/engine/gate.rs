@@ -1,0 +1,442 @@
+//! One per action: preview, confirm, run.
+
+use std::{fmt, future::Future, sync::Arc, time::Duration};
+
+use tokio::sync::oneshot;
+use tracing::Instrument;
+
+use super::{
+    Admission, Attempt, Bound, Execution, Guard, Incoming, LeaseTime, Outcome, Params, RawParams,
+    attempt::Began,
+    claim,
+    counterfoil::Shared,
+    incoming, security,
+};
+use crate::{
+    OperationId, Owner, ParamHash, Scope, Subject, Timestamp,
+    answer::{Answer, Status, Wording},
+    fingerprint::{Fingerprint, Opened, Terms},
+    lifecycle::Claim,
+    params::{Canonicalizer, CompiledPolicy, Members, ParamsError, Reading, decode},
+    store::{Acquire, Identity, StoreErrorKind},
+};
+
+/// How long a fingerprint lives.
+pub(super) const DEFAULT_LIFE: Duration = Duration::from_secs(15 * 60);
+/// How long a record is kept.
+pub(super) const DEFAULT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Decodes what was read strictly, and hashes it.
+pub(super) type Reader<P> =
+    fn(&CompiledPolicy, Reading, &[(&str, &[&[u8]])]) -> Result<(P, ParamHash), ParamsError>;
+
+/// One per action. Cheap to clone; goes into the state of a server, a service, a tool's handler.
+pub struct Gate<P> {
+    config: Arc<Config<P>>,
+}
+
+pub(super) struct Config<P> {
+    pub(super) shared: Arc<Shared>,
+    pub(super) scope: Scope,
+    pub(super) reader: Reader<P>,
+    pub(super) policy: CompiledPolicy,
+    pub(super) time: LeaseTime,
+    pub(super) life: Duration,
+    pub(super) retention: Duration,
+    pub(super) takeover_within: Option<Duration>,
+    pub(super) guards: Vec<Guard<P>>,
+}
+
+// By hand: a derive would ask `P: Clone`.
+impl<P> Clone for Gate<P> {
+    fn clone(&self) -> Self {
+        Self {
+            config: Arc::clone(&self.config),
+        }
+    }
+}
+
+impl<P> fmt::Debug for Gate<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate")
+            .field("scope", &self.config.scope)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a preview hands out.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Preview {
+    /// The credential that confirm must bring back.
+    pub fingerprint: Fingerprint,
+    /// The operation that it names.
+    pub operation_id: OperationId,
+    /// When it can no longer start one.
+    pub expires_at: Timestamp,
+    /// The issuer's clock.
+    pub now: Timestamp,
+}
+
+/// What a confirm comes to.
+#[derive(Debug)]
+#[must_use]
+pub enum Verdict<P> {
+    /// It is the caller's to run.
+    Run(Execution<P>),
+    /// It is not; this is to be told.
+    Answer(Box<Answer>),
+}
+
+impl<P> Gate<P> {
+    pub(super) fn new(config: Config<P>) -> Self {
+        Self {
+            config: Arc::new(config),
+        }
+    }
+
+    /// The action.
+    #[must_use]
+    pub fn scope(&self) -> &Scope {
+        &self.config.scope
+    }
+
+    /// The texts of answers.
+    #[must_use]
+    pub fn wording(&self) -> &Wording {
+        &self.config.shared.wording
+    }
+
+    /// A place among what runs; held until what it was taken for has ended.
+    ///
+    /// # Errors
+    ///
+    /// `over_capacity` past the cap, `unavailable` while draining.
+    pub fn admit(&self) -> Result<Admission, Answer> {
+        self.config.shared.admit()
+    }
+
+    /// A task that draining waits for, in the current tracing span.
+    pub fn spawn<F>(&self, task: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.config.shared.spawn(task);
+    }
+
+    /// Opens a fingerprint: shape, key, tag, payload, then subject and scope. No store is asked, and the params are not
+    /// looked at before: a stranger learns nothing from them.
+    ///
+    /// # Errors
+    ///
+    /// `fingerprint_mistyped` or `fingerprint_invalid`.
+    pub fn open(&self, subject: &Subject, fingerprint: &[u8]) -> Result<Opened, Answer> {
+        self.config
+            .shared
+            .open(subject, Some(&self.config.scope), fingerprint)
+    }
+}
+
+impl<P: Send + Sync + 'static> Gate<P> {
+    /// Reads a request's JSON body strictly; nothing is decoded yet.
+    ///
+    /// # Errors
+    ///
+    /// `params_invalid`, naming the field where one is known.
+    pub fn incoming(&self, body: &[u8]) -> Result<Incoming, Answer> {
+        Members::read(body, &self.config.policy)
+            .map(Incoming::new)
+            .map_err(|error| incoming::invalid(&error))
+    }
+
+    /// Decodes, validates and hashes what was read.
+    ///
+    /// # Errors
+    ///
+    /// `params_invalid`, naming the field where one is known.
+    pub fn bind_incoming(&self, incoming: Incoming) -> Result<Bound<P>, Answer> {
+        self.bind_reading(incoming)
+            .map_err(|error| incoming::invalid(&error))
+    }
+
+    fn bind_reading(&self, incoming: Incoming) -> Result<Bound<P>, ParamsError> {
+        let values: Vec<Vec<&[u8]>> = incoming
+            .headers
+            .iter()
+            .map(|(_, values)| values.iter().map(Vec::as_slice).collect())
+            .collect();
+        let headers: Vec<(&str, &[&[u8]])> = incoming
+            .headers
+            .iter()
+            .zip(&values)
+            .map(|((name, _), values)| (name.as_str(), values.as_slice()))
+            .collect();
+        let (value, hash) = (self.config.reader)(&self.config.policy, incoming.reading, &headers)?;
+        Ok(Bound {
+            value: Arc::new(value),
+            hash,
+        })
+    }
+
+    /// Reads params from JSON, as they came over the wire. Credentials must have been taken out.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamsError`], naming the field where one is known.
+    pub fn read(&self, json: &[u8]) -> Result<Bound<P>, ParamsError> {
+        self.bind_reading(Incoming::new(Members::read(json, &self.config.policy)?))
+    }
+
+    /// Issues a fingerprint for these params. Pure computation: no store is touched.
+    ///
+    /// # Errors
+    ///
+    /// None in this version; an approval's store may fail in later ones.
+    pub async fn preview(&self, subject: &Subject, params: &Bound<P>) -> Result<Preview, Answer> {
+        self.preview_until(subject, params, None).await
+    }
+
+    /// The same, ending no later than the quote that the preview shows.
+    ///
+    /// # Errors
+    ///
+    /// `fingerprint_expired` if the quote ends within the second: nothing could be confirmed in time.
+    #[expect(
+        clippy::unused_async,
+        reason = "an approval writes to the store, in a later version, and callers should not change then"
+    )]
+    pub async fn preview_until(
+        &self,
+        subject: &Subject,
+        params: &Bound<P>,
+        quote_ends: Option<Timestamp>,
+    ) -> Result<Preview, Answer> {
+        let config = &self.config;
+        let now = config.shared.clock.now();
+        let id = OperationId::mint(now);
+        let end = (now + config.life).min(quote_ends.unwrap_or(Timestamp::from_unix_ms(u64::MAX)));
+        let terms = Terms::new(
+            id,
+            subject.clone(),
+            config.scope.clone(),
+            params.hash,
+            now,
+            end,
+        )
+        .map_err(|_| Answer::new(Status::FingerprintExpired))?;
+        Ok(Preview {
+            fingerprint: config.shared.keys().issue(&terms),
+            operation_id: id,
+            expires_at: terms.exp(),
+            now,
+        })
+    }
+
+    /// Claims the operation of an opened fingerprint, or says what stands.
+    ///
+    /// Cancellation: a dropped future may leave a claim that nobody runs, which lapses to UNKNOWN. Await it in a task of
+    /// its own ([`spawn`](Self::spawn)), as [`run`](Self::run) and [`confirm`](Self::confirm) do.
+    pub async fn claim(
+        &self,
+        admission: Admission,
+        subject: &Subject,
+        opened: Opened,
+        params: Bound<P>,
+    ) -> Verdict<P> {
+        let config = &self.config;
+        let terms = opened.terms();
+        if terms.check_params(&params.hash).is_err() {
+            return Verdict::Answer(Box::new(self.params_changed(subject, terms).await));
+        }
+        let identity = Identity {
+            subject: subject.clone(),
+            scope: config.scope.clone(),
+            hash: params.hash,
+        };
+        let mut wish = Claim::new(Owner::mint(), config.time.lease());
+        wish.exp = Some(terms.exp());
+        wish.needs_approval = terms.needs_approval();
+        wish.takeover_within = config.takeover_within;
+        let guards = config
+            .guards
+            .iter()
+            .filter_map(|guard| guard.read(&params.value))
+            .collect();
+        let request =
+            Acquire::new(terms.id(), identity, wish, config.retention).with_guards(guards);
+        match claim::claim(&config.shared, request).await {
+            Err(answer) => Verdict::Answer(answer),
+            Ok(won) => {
+                let began = Began {
+                    shared: Arc::clone(&config.shared),
+                    lease: won.claimed.lease,
+                    time: config.time,
+                    at: won.sent,
+                    subject: subject.clone(),
+                    scope: config.scope.clone(),
+                    exp: Some(terms.exp()),
+                    number: won.claimed.attempt,
+                    fences: won.claimed.fences,
+                    params: Arc::clone(&params.value) as _,
+                };
+                Verdict::Run(Execution::new(began, params.value, admission))
+            }
+        }
+    }
+
+    /// Told in every state and at any time, before anything about `exp`; the operation's own subject learns its state.
+    async fn params_changed(&self, subject: &Subject, terms: &Terms) -> Answer {
+        security::params_changed(terms.id(), subject, &self.config.scope);
+        let found = self.config.shared.store.find(terms.id()).await;
+        let mut state = None;
+        let mut executed = None;
+        match found {
+            Ok(sighting) => match sighting.record {
+                Some(record) if record.identity.subject == *subject => {
+                    state = Some(record.state_at(sighting.now));
+                }
+                Some(_) => {}
+                None => {
+                    let absent = super::answers::of_absence(
+                        &self.config.shared,
+                        terms.id(),
+                        terms.exp(),
+                        self.config.retention,
+                        sighting.now,
+                    );
+                    executed = Some(absent.executed);
+                }
+            },
+            Err(error) => debug_assert!(error.kind() != StoreErrorKind::Misuse, "find is never misuse"),
+        }
+        let answer = claim::params_changed(terms.id(), state);
+        match executed {
+            Some(executed) => answer.with_executed(executed),
+            None => answer,
+        }
+    }
+
+    /// Confirms without a handler at hand: whoever gets [`Verdict::Run`] starts and completes the run.
+    ///
+    /// Cancellation: dropping this future is safe. The claim is made by a task of its own, and one that arrives with
+    /// nobody waiting is released: nothing ran.
+    pub async fn confirm(
+        &self,
+        subject: &Subject,
+        fingerprint: &str,
+        params: Bound<P>,
+    ) -> Verdict<P> {
+        let (opened, admission) = match self.enter(subject, fingerprint) {
+            Ok(entered) => entered,
+            Err(answer) => return Verdict::Answer(Box::new(answer)),
+        };
+        let id = opened.terms().id();
+        let (tx, rx) = oneshot::channel();
+        let (gate, subject) = (self.clone(), subject.clone());
+        self.spawn(async move {
+            let verdict = gate.claim(admission, &subject, opened, params).await;
+            // A dropped receiver hands the execution back, and its drop releases.
+            let _ = tx.send(verdict);
+        });
+        rx.await.unwrap_or_else(|_| {
+            Verdict::Answer(Box::new(
+                Answer::new(Status::OutcomeUnknown).with_operation(id),
+            ))
+        })
+    }
+
+    /// Confirms, runs the handler if it is this caller's to run, stores what it says, and tells.
+    ///
+    /// The handler runs in a task of its own: a panic is UNKNOWN, and a blocking handler does not stop renewals.
+    ///
+    /// Cancellation: dropping this future changes nothing. The handler runs to its end and its result is kept.
+    pub async fn run<F, Fut>(
+        &self,
+        subject: &Subject,
+        fingerprint: &str,
+        params: Bound<P>,
+        handler: F,
+    ) -> Answer
+    where
+        F: FnOnce(Attempt, Arc<P>) -> Fut + Send + 'static,
+        Fut: Future<Output = Outcome> + Send + 'static,
+    {
+        let (opened, admission) = match self.enter(subject, fingerprint) {
+            Ok(entered) => entered,
+            Err(answer) => return answer,
+        };
+        let id = opened.terms().id();
+        let (tx, rx) = oneshot::channel();
+        let (gate, subject) = (self.clone(), subject.clone());
+        self.spawn(async move {
+            let answer = match gate.claim(admission, &subject, opened, params).await {
+                Verdict::Answer(answer) => *answer,
+                Verdict::Run(execution) => run_handler(execution, handler).await,
+            };
+            // The caller may be gone; the record has it.
+            let _ = tx.send(answer);
+        });
+        rx.await
+            .unwrap_or_else(|_| Answer::new(Status::OutcomeUnknown).with_operation(id))
+    }
+
+    fn enter(&self, subject: &Subject, fingerprint: &str) -> Result<(Opened, Admission), Answer> {
+        let opened = self.open(subject, fingerprint.as_bytes())?;
+        Ok((opened, self.admit()?))
+    }
+}
+
+impl<P: Params> Gate<P> {
+    /// Binds a value: the validated command, defaults filled in.
+    ///
+    /// It goes through the same reader as [`read`](Self::read), so that a preview of a value and a confirm of its JSON
+    /// have one hash.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamsError`], naming the field where one is known.
+    pub fn bind(&self, params: P) -> Result<Bound<P>, ParamsError> {
+        let reading = Members::read_value(&params, &self.config.policy)?;
+        self.bind_reading(Incoming::new(reading))
+    }
+}
+
+async fn run_handler<P, F, Fut>(execution: Execution<P>, handler: F) -> Answer
+where
+    P: Send + Sync + 'static,
+    F: FnOnce(Attempt, Arc<P>) -> Fut + Send + 'static,
+    Fut: Future<Output = Outcome> + Send + 'static,
+{
+    let params = Arc::clone(execution.params());
+    let running = execution.start();
+    let attempt = running.attempt().clone();
+    let call = async move { handler(attempt, params).await };
+    let outcome = match tokio::spawn(call.in_current_span()).await {
+        Ok(outcome) => outcome,
+        Err(failed) if failed.is_panic() => Outcome::Unknown("the handler panicked"),
+        Err(_) => Outcome::Unknown("the handler was aborted"),
+    };
+    running.complete(outcome).await.answer
+}
+
+/// A typed gate's reader: what is hashed is the command's own serialization, defaults filled in.
+pub(super) fn read_typed<P: Params>(
+    policy: &CompiledPolicy,
+    reading: Reading,
+    headers: &[(&str, &[&[u8]])],
+) -> Result<(P, ParamHash), ParamsError> {
+    let value: P = decode(&reading.to_text())?;
+    let hash = Canonicalizer::new(policy).hash_value_with(&value, headers)?;
+    Ok((value, hash))
+}
+
+/// A raw gate's reader: what is hashed is the canonical form of what was sent.
+pub(super) fn read_raw(
+    policy: &CompiledPolicy,
+    reading: Reading,
+    headers: &[(&str, &[&[u8]])],
+) -> Result<(RawParams, ParamHash), ParamsError> {
+    let text = reading.to_text();
+    let hash = Canonicalizer::new(policy).hash_json_with(text.as_bytes(), headers)?;
+    Ok((RawParams::new(&text), hash))
+}

@@ -1,0 +1,40 @@
+//! The engine: preview and confirm, running the handler, and what is told of it. No HTTP.
+//!
+//! [`Counterfoil`], one per process, holds the store, the keys, the clock and what runs; it makes one [`Gate`] per
+//! action. A gate reads params one way, issues fingerprints ([`Gate::preview`]) and lets one execution through
+//! ([`Gate::run`]). The tower layer is built on the same parts; services that are not HTTP use them as they are.
+//!
+//! From the moment a claim is sent, a task of its own has the operation. A caller that goes away changes nothing: the
+//! handler runs to its end, and its result is kept. Task-locals of the caller don't travel; the tracing span does.
+//!
+//! Left to later versions: approvals, waiting duplicates (one in flight is answered at once), reconciling, caps per
+//! subject (there is a global one).
+
+mod answers;
+mod attempt;
+mod claim;
+mod completion;
+mod config;
+mod counterfoil;
+mod execution;
+mod gate;
+mod gate_builder;
+mod guards;
+mod incoming;
+mod lease_time;
+mod outcome;
+mod renewal;
+mod security;
+
+pub use attempt::{AnnotateError, Attempt, DownstreamKey, LeaseLost};
+pub use completion::Settled;
+pub use config::ConfigError;
+pub use counterfoil::{Admission, Counterfoil, CounterfoilBuilder, StillRunning};
+pub use execution::{Execution, Running};
+pub use gate::{Gate, Preview, Verdict};
+pub use gate_builder::{ApprovalTime, GateBuilder, Recovery};
+pub use guards::Guard;
+pub use incoming::{Bound, Incoming, Params, RawParams};
+pub use lease_time::LeaseTime;
+pub use outcome::{Disposition, Outcome};
+pub use security::SECURITY_TARGET;
