@@ -2,6 +2,7 @@
 //!
 //! The modules follow the way of a request: words, fingerprint, params, lifecycle, store, engine, answer.
 
+pub mod params;
 mod random;
 mod words;
 
