@@ -4,6 +4,7 @@
 
 pub mod fingerprint;
 pub mod lifecycle;
+pub mod params;
 mod random;
 pub mod store;
 mod words;
