@@ -2,6 +2,7 @@
 //!
 //! The modules follow the way of a request: words, fingerprint, params, lifecycle, store, engine, answer.
 
+pub mod answer;
 pub mod lifecycle;
 mod random;
 pub mod store;
