@@ -2,6 +2,8 @@
 //!
 //! The modules follow the way of a request: words, fingerprint, params, lifecycle, store, engine, answer.
 
+pub mod answer;
+pub mod engine;
 pub mod fingerprint;
 pub mod lifecycle;
 pub mod params;
