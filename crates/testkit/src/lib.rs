@@ -1,1 +1,11 @@
-//! The conformance suite that every store passes, and clocks that tests move.
+//! What tests of stores and of services need: clocks that tests move, a store that misbehaves on request, and the
+//! conformance suite that every store passes.
+//!
+//! - [`ManualClock`] stands still until it is moved; [`TokioClock`] follows tokio's clock, paused or not.
+//! - [`Flaky`] wraps a store and loses replies, refuses calls, delays and holds them, and counts them.
+
+mod clock;
+mod flaky;
+
+pub use clock::{ManualClock, TokioClock};
+pub use flaky::{Fault, Flaky, Gate, Method};
