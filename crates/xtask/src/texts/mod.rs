@@ -36,9 +36,13 @@ pub(crate) fn check(root: &Path, runner: &Runner, bound: Bound) -> Result<String
         ));
     }
     Err(Failure::Found(format!(
-        "{} faults\n  {}",
+        "found {}:
+  {}",
         faults.len(),
-        faults.join("\n  ")
+        faults.join(
+            "
+  "
+        )
     )))
 }
 
