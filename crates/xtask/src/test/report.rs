@@ -1,0 +1,116 @@
+//! How each step ended and how long it took.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::step::Step;
+
+/// How a step ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Passed,
+    Failed,
+    /// It found nothing to do, which is not a pass.
+    Nothing,
+}
+
+/// The steps that came to an end, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    rows: Vec<(&'static str, Duration, Ending)>,
+}
+
+impl Report {
+    pub(crate) fn add(&mut self, step: &'static str, took: Duration, ending: Ending) {
+        self.rows.push((step, took, ending));
+    }
+
+    /// How many steps passed.
+    pub(crate) fn passed(&self) -> usize {
+        self.count(Ending::Passed)
+    }
+
+    /// The table and the line of counts. Chosen steps that have no row were not run.
+    pub(crate) fn text(&self, chosen: &[&Step]) -> String {
+        let mut text = format!("\n{:<10} {:>8}  ended\n", "step", "seconds");
+        for step in chosen {
+            let row = self.rows.iter().find(|(name, ..)| *name == step.name);
+            let (seconds, ending) = match row {
+                None => (String::new(), "not run"),
+                Some((_, took, ending)) => (format!("{:.1}", took.as_secs_f64()), ending.word()),
+            };
+            let _ = writeln!(text, "{:<10} {seconds:>8}  {ending}", step.name);
+        }
+        let whole: Duration = self.rows.iter().map(|(_, took, _)| *took).sum();
+        let _ = writeln!(text, "{:<10} {:>8.1}\n", "all", whole.as_secs_f64());
+        let _ = writeln!(text, "{}", self.counts(chosen.len()));
+        text
+    }
+
+    fn counts(&self, chosen: usize) -> String {
+        let mut line = format!(
+            "steps: {} passed, {} failed",
+            self.passed(),
+            self.count(Ending::Failed)
+        );
+        let others = [
+            (self.count(Ending::Nothing), "with nothing to do"),
+            (chosen - self.rows.len(), "not run"),
+        ];
+        for (count, what) in others.into_iter().filter(|(count, _)| *count > 0) {
+            let _ = write!(line, ", {count} {what}");
+        }
+        line
+    }
+
+    fn count(&self, ending: Ending) -> usize {
+        self.rows.iter().filter(|(.., row)| *row == ending).count()
+    }
+}
+
+impl Ending {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Nothing => "nothing to do",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::steps::STEPS;
+    use super::*;
+
+    fn report(endings: &[Ending]) -> (Report, Vec<&'static Step>) {
+        let mut report = Report::default();
+        for (step, ending) in STEPS.iter().zip(endings) {
+            report.add(step.name, Duration::from_millis(1250), *ending);
+        }
+        (report, STEPS.iter().take(3).collect())
+    }
+
+    fn last_line(text: &str) -> &str {
+        text.lines().last().unwrap_or_default()
+    }
+
+    #[test]
+    fn when_all_pass_the_last_line_says_only_that() {
+        let (report, chosen) = report(&[Ending::Passed; 3]);
+        let text = report.text(&chosen);
+        assert_eq!(last_line(&text), "steps: 3 passed, 0 failed");
+        assert!(text.contains("format          1.2  passed\n"), "{text}");
+    }
+
+    #[test]
+    fn what_had_nothing_to_do_or_did_not_run_is_not_counted_as_passed() {
+        let (report, chosen) = report(&[Ending::Nothing, Ending::Failed]);
+        let text = report.text(&chosen);
+        assert_eq!(
+            last_line(&text),
+            "steps: 0 passed, 1 failed, 1 with nothing to do, 1 not run"
+        );
+        assert!(text.contains("  not run\n"), "{text}");
+    }
+}

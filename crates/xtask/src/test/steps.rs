@@ -1,0 +1,195 @@
+//! The steps, in the order in which they run: what fails fast comes first.
+
+use std::process::Command;
+use std::time::Duration;
+
+use crate::needs::{CLIPPY, GIT, PYTHON, RUSTFMT};
+use crate::run::{Bound, Failure};
+use crate::texts;
+
+use super::step::{Context, Part, Step};
+
+/// The program that black-box tests start.
+const GATEWAY: &str = "transfer-gateway";
+/// The crate whose features are built one by one.
+const FEATURED: &str = "counterfoil";
+const HASHES: &str = "tests/hash-under-features/Cargo.toml";
+const VERIFIER: &str = "docs/spec/verify_fingerprint.py";
+const VECTORS: &str = "docs/spec/fingerprint-v1.json";
+/// How long the demo may run.
+const DEMO: Duration = Duration::from_secs(60);
+
+/// Every step. The numbers are the minutes that each may take: generous, for a slow machine's first build.
+pub(crate) const STEPS: &[Step] = &[
+    Step::new("format", "the formatting, by rustfmt", 5, format).needs(&[RUSTFMT]),
+    Step::new("clippy", "the lints; a warning is an error", 25, clippy).needs(&[CLIPPY]),
+    Step::new(
+        "docs",
+        "the API docs build; a warning is an error",
+        25,
+        docs,
+    ),
+    Step::new(
+        "build",
+        "the programs that black-box tests start",
+        25,
+        build,
+    )
+    .if_present()
+    .stands_on(Part::Package(GATEWAY)),
+    Step::new("tests", "unit, conformance and black-box tests", 25, tests),
+    Step::new("doctests", "the examples in docs and guides", 25, doctests),
+    Step::new(
+        "features",
+        "each feature builds alone, and none",
+        25,
+        features,
+    )
+    .stands_on(Part::Package(FEATURED)),
+    Step::new(
+        "hashes",
+        "the same hashes under other features of serde_json",
+        25,
+        hashes,
+    )
+    .if_present()
+    .stands_on(Part::File(HASHES)),
+    Step::new(
+        "spec",
+        "the fingerprint's test vectors, by a second implementation",
+        5,
+        spec,
+    )
+    .needs(&[PYTHON])
+    .if_present()
+    .stands_on(Part::File(VERIFIER)),
+    Step::new("demo", "the transfer gateway's demo ends well", 25, demo)
+        .if_present()
+        .stands_on(Part::Package(GATEWAY)),
+    Step::new(
+        "texts",
+        "no machine's paths, nothing unfinished, no dead link",
+        5,
+        check_texts,
+    )
+    .needs(&[GIT]),
+];
+
+fn format(context: &Context, bound: Bound) -> Result<(), Failure> {
+    cargo(context, bound, &["fmt", "--all", "--check"])
+}
+
+fn clippy(context: &Context, bound: Bound) -> Result<(), Failure> {
+    let arguments = "clippy --workspace --all-targets --all-features -- -D warnings";
+    cargo(context, bound, &words(arguments))
+}
+
+fn docs(context: &Context, bound: Bound) -> Result<(), Failure> {
+    let arguments = words("doc --workspace --no-deps --all-features");
+    let mut command = context.workspace.cargo(&arguments);
+    command.env("RUSTDOCFLAGS", "-D warnings");
+    context.runner.run(&mut command, bound)
+}
+
+fn build(context: &Context, bound: Bound) -> Result<(), Failure> {
+    cargo(context, bound, &["build", "-p", GATEWAY])
+}
+
+/// Everything but benchmarks, which take long and prove nothing here. The programs are built first, so that black-box
+/// tests never meet an old one when this step runs alone.
+fn tests(context: &Context, bound: Bound) -> Result<(), Failure> {
+    if context.workspace.has_package(GATEWAY) {
+        build(context, bound)?;
+    }
+    let arguments = "test --workspace --all-features --lib --bins --tests --examples";
+    cargo(context, bound, &words(arguments))
+}
+
+fn doctests(context: &Context, bound: Bound) -> Result<(), Failure> {
+    cargo(
+        context,
+        bound,
+        &words("test --workspace --doc --all-features"),
+    )
+}
+
+fn features(context: &Context, bound: Bound) -> Result<(), Failure> {
+    let features = context.workspace.features(FEATURED);
+    let features = features.expect("the step stands on this package");
+    let alone = ["check", "-p", FEATURED, "--no-default-features"];
+    cargo(context, bound, &alone)?;
+    for feature in features {
+        cargo(
+            context,
+            bound,
+            &[&alone[..], &["--features", feature]].concat(),
+        )?;
+    }
+    println!(
+        "{FEATURED} builds without features, and with each of {} alone",
+        features.len()
+    );
+    Ok(())
+}
+
+/// A workspace of its own, because features that one member switches on are switched on for all of them; and a target
+/// directory of its own, because the two would overwrite each other's builds.
+fn hashes(context: &Context, bound: Bound) -> Result<(), Failure> {
+    let mut command = context
+        .workspace
+        .cargo(&["test", "--manifest-path", HASHES]);
+    let target = context.workspace.target().join("hash-under-features");
+    context
+        .runner
+        .run(command.env("CARGO_TARGET_DIR", target), bound)
+}
+
+fn spec(context: &Context, bound: Bound) -> Result<(), Failure> {
+    let mut command = Command::new("python3");
+    command.current_dir(context.workspace.root());
+    context.runner.run(command.args([VERIFIER, VECTORS]), bound)
+}
+
+fn demo(context: &Context, bound: Bound) -> Result<(), Failure> {
+    build(context, bound)?;
+    let program = context.workspace.target().join("debug").join(GATEWAY);
+    let mut command = Command::new(program);
+    command.current_dir(context.workspace.root());
+    context.runner.run(command.arg("demo"), Bound::of(DEMO))
+}
+
+fn check_texts(context: &Context, bound: Bound) -> Result<(), Failure> {
+    let summary = texts::check(context.workspace.root(), &context.runner, bound)?;
+    println!("{summary}");
+    Ok(())
+}
+
+fn cargo(context: &Context, bound: Bound, arguments: &[&str]) -> Result<(), Failure> {
+    context
+        .runner
+        .run(&mut context.workspace.cargo(arguments), bound)
+}
+
+fn words(line: &'static str) -> Vec<&'static str> {
+    line.split(' ').collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::STEPS;
+
+    #[test]
+    fn no_two_steps_share_a_name() {
+        let names: BTreeSet<_> = STEPS.iter().map(|step| step.name).collect();
+        assert_eq!(names.len(), STEPS.len());
+    }
+
+    #[test]
+    fn every_name_can_be_written_in_a_list() {
+        for step in STEPS {
+            assert!(!step.name.contains([',', ' ', '=']), "{}", step.name);
+        }
+    }
+}
