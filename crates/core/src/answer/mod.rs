@@ -9,3 +9,12 @@ pub use defaults::{POLL_RUNNING, POLL_SLOW, SEND_AGAIN};
 pub use executed::{Executed, OperationState, ThisCall, executed_of};
 pub use status::Status;
 pub use told::Answer;
+/// TEMP
+#[derive(Debug, Clone)]
+pub struct Wording;
+impl Wording {
+    /// TEMP
+    pub fn english() -> Self {
+        Self
+    }
+}

@@ -10,19 +10,13 @@ use crate::{
     store::{Record, Sighting, StoreError, StoreErrorKind},
 };
 
-/// What asking is about: it decides how a record that nobody runs is told.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Asked {
-    /// A confirm.
-    ToRun,
-    /// A status.
-    HowItStands,
-}
-
 /// What stands, for the operation's own subject.
-pub(super) fn of_record(shared: &Shared, record: Record, now: Timestamp, asked: Asked) -> Answer {
-    let state = record.state_at(now);
-    let past = |end: Option<Timestamp>| end.is_some_and(|end| now >= end);
+///
+/// `now` is the store's clock. `None` is for a record that an acquire has just found: its life was read by that clock
+/// already, and its time is not over, or the store would have said so.
+pub(super) fn of_record(shared: &Shared, record: Record, now: Option<Timestamp>) -> Answer {
+    let state = now.map_or(record.life.state, |now| record.state_at(now));
+    let past = |end: Option<Timestamp>| now.zip(end).is_some_and(|(now, end)| now >= end);
     let status = match state {
         State::Done => Status::AlreadyCompleted,
         State::Failed => Status::AlreadyFailed,
@@ -31,18 +25,20 @@ pub(super) fn of_record(shared: &Shared, record: Record, now: Timestamp, asked: 
         State::Released => Status::NotExecuted,
         State::Denied => Status::ApprovalDenied,
         State::Cancelled => Status::Cancelled,
-        State::AwaitingApproval | State::Approved if past(record.life.approval_ends) => {
+        State::AwaitingApproval | State::Approved
+            if past(record.life.approval_ends) || past(record.exp) =>
+        {
             Status::ApprovalExpired
         }
         State::AwaitingApproval => Status::ApprovalRequired,
         // To a confirm it is the caller's to claim: whoever gets here lost a race, and may ask again.
-        State::Approved if asked == Asked::ToRun => Status::Unavailable,
+        State::Approved if now.is_none() => Status::Unavailable,
         State::Approved => Status::NotStarted,
     };
     let executed = match state {
         // No claim can come any more: then "not yet" has become "no".
         State::Released | State::Approved | State::AwaitingApproval => {
-            nothing_ran(shared, &record, now)
+            nothing_ran(shared, record.exp, now)
         }
         state => executed_of(Some(state)),
     };
@@ -60,9 +56,9 @@ pub(super) fn of_record(shared: &Shared, record: Record, now: Timestamp, asked: 
     with_poll_hint(answer, shared, &record.identity.scope)
 }
 
-fn nothing_ran(shared: &Shared, record: &Record, now: Timestamp) -> Executed {
-    match record.exp {
-        Some(exp) if now >= exp + shared.store.capabilities().commit_delay => Executed::No,
+fn nothing_ran(shared: &Shared, exp: Option<Timestamp>, now: Option<Timestamp>) -> Executed {
+    match exp.zip(now) {
+        Some((exp, now)) if now >= exp + shared.store.capabilities().commit_delay => Executed::No,
         _ => Executed::NotYet,
     }
 }
@@ -110,7 +106,7 @@ pub(super) async fn by_id(
         Ok(Sighting {
             record: Some(record),
             now,
-        }) => of_record(shared, record, now, Asked::HowItStands),
+        }) => of_record(shared, record, Some(now)),
         Ok(Sighting { record: None, now }) => match exp {
             Some(exp) => of_absence(shared, id, exp, shared.facts(scope).retention, now),
             None => Answer::new(Status::NotFound),

@@ -207,8 +207,10 @@ impl Attempt {
     ) -> Result<(), AnnotateError> {
         let reference = bounded(reference.into())?;
         self.0.dirty.store(true, Ordering::Release);
-        let mut note = Annotation::default();
-        note.provider_ref = Some(reference);
+        let note = Annotation {
+            provider_ref: Some(reference),
+            ..Annotation::default()
+        };
         match self.0.shared.store.annotate(&self.0.lease, &note).await? {
             Annotated::Annotated => Ok(()),
             Annotated::NotOwner => Err(AnnotateError::LeaseLost(LeaseLost(()))),

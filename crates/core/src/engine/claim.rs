@@ -5,18 +5,12 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, sleep};
 use tracing::{Instrument, debug, error, info, warn};
 
-use super::{
-    answers::{self, Asked},
-    counterfoil::Shared,
-    security,
-};
+use super::{answers, counterfoil::Shared, security};
 use crate::{
     OperationId, Owner,
     answer::{Answer, Executed, Status, executed_of},
     lifecycle::{Seen, State},
-    store::{
-        Acquire, Acquired, Claimed, GuardClaim, Lease, Record, StoreError, StoreErrorKind,
-    },
+    store::{Acquire, Acquired, Claimed, GuardClaim, Lease, Record, StoreError, StoreErrorKind},
 };
 
 /// How often a claim follows a record that moves under it (released and claimed again) before it gives way.
@@ -32,10 +26,7 @@ pub(super) struct Won {
 ///
 /// An error that leaves open whether the claim was applied is asked again with the same owner, which is a guarded write
 /// and no read. It is never treated as free to run, nor as taken by another.
-pub(super) async fn claim(
-    shared: &Arc<Shared>,
-    mut request: Acquire,
-) -> Result<Won, Box<Answer>> {
+pub(super) async fn claim(shared: &Arc<Shared>, mut request: Acquire) -> Result<Won, Answer> {
     let give_up = Instant::now() + shared.answer_within;
     let mut pause = Duration::from_millis(25);
     let mut may_be_claimed = false;
@@ -62,12 +53,12 @@ pub(super) async fn claim(
                 hops += 1;
                 request.claim.seen = None;
             }
-            Ok(other) => return Err(Box::new(told(shared, &request, other).await)),
+            Ok(other) => return Err(told(shared, &request, other).await),
             Err(failed) => {
                 may_be_claimed |= failed.kind() == StoreErrorKind::Indeterminate;
                 let more = failed.may_retry() && Instant::now() + pause < give_up;
                 if !more || !may_be_claimed {
-                    return Err(Box::new(failed_claim(shared, request, &failed, may_be_claimed)));
+                    return Err(failed_claim(shared, request, &failed, may_be_claimed));
                 }
                 debug!(operation_id = %request.id, error = %failed, "a claim is asked again");
                 sleep(pause).await;
@@ -91,7 +82,7 @@ fn may_claim(request: &Acquire, record: &Record) -> bool {
 }
 
 /// Our own claim lapsed while its replies were lost. Nothing ran: only this call could have run it.
-async fn give_back(shared: &Shared, record: &Record) -> Box<Answer> {
+async fn give_back(shared: &Shared, record: &Record) -> Answer {
     let mut answer = Answer::new(Status::Unavailable).with_operation(record.id);
     if let Some(owner) = record.life.owner {
         let lease = Lease {
@@ -105,7 +96,7 @@ async fn give_back(shared: &Shared, record: &Record) -> Box<Answer> {
             answer = answer.with_executed(Executed::NotYet);
         }
     }
-    Box::new(answer)
+    answer
 }
 
 fn failed_claim(
@@ -165,10 +156,7 @@ fn own_claim(record: &Record, owner: Owner) -> Option<Lease> {
 async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer {
     let (id, identity) = (request.id, &request.identity);
     match acquired {
-        Acquired::Found(record) => {
-            let now = shared.clock.now();
-            answers::of_record(shared, as_read(*record), now, Asked::ToRun)
-        }
+        Acquired::Found(record) => answers::of_record(shared, *record, None),
         Acquired::ParamsChanged(record) => {
             security::params_changed(id, &identity.subject, &identity.scope);
             params_changed(id, Some(record.life.state))
@@ -180,7 +168,7 @@ async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer 
         Acquired::Expired {
             record: Some(record),
             now,
-        } => answers::of_record(shared, *record, now, Asked::HowItStands),
+        } => answers::of_record(shared, *record, Some(now)),
         Acquired::Expired { record: None, now } => {
             let exp = request.claim.exp.unwrap_or(now);
             let mut answer = answers::of_absence(shared, id, exp, request.retention, now);
@@ -195,19 +183,11 @@ async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer 
             .with_operation(id)
             .with_state(record.life.state),
         Acquired::GuardHeld { guard, holder } => guard_held(&guard, *holder, id),
-        Acquired::VersionConflict { .. } => {
-            Answer::new(Status::VersionConflict).with_operation(id)
-        }
+        Acquired::VersionConflict { .. } => Answer::new(Status::VersionConflict).with_operation(id),
         Acquired::Claimed(_) | Acquired::Gone => {
             Answer::new(Status::Unavailable).with_operation(id)
         }
     }
-}
-
-/// A found record's life was read by the store's clock already; it must not be judged again by ours.
-fn as_read(mut record: Record) -> Record {
-    record.life.deadline = None;
-    record
 }
 
 pub(super) fn params_changed(id: OperationId, state: Option<State>) -> Answer {

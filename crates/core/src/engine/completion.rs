@@ -198,4 +198,3 @@ const fn name(outcome: &Outcome) -> &'static str {
         Outcome::Unknown(_) => "unknown",
     }
 }
-

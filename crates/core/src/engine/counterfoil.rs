@@ -4,7 +4,6 @@ use std::{
     collections::HashMap,
     fmt,
     future::Future,
-
     sync::{Arc, Mutex, PoisonError, RwLock},
     time::Duration,
 };
@@ -271,13 +270,11 @@ impl Counterfoil {
     }
 
     /// A gate for one action, its params decoded into `P`.
-    #[must_use]
     pub fn gate<P: Params>(&self, scope: Scope) -> GateBuilder<P> {
         GateBuilder::typed(Arc::clone(&self.shared), scope)
     }
 
     /// A gate for one action whose params are hashed as they are sent, and not decoded.
-    #[must_use]
     pub fn raw_gate(&self, scope: Scope) -> GateBuilder<RawParams> {
         GateBuilder::raw(Arc::clone(&self.shared), scope)
     }
@@ -309,12 +306,9 @@ impl Counterfoil {
             Ok(Sighting {
                 record: Some(record),
                 now,
-            }) if record.identity.subject == *subject => answers::of_record(
-                &self.shared,
-                record,
-                now,
-                answers::Asked::HowItStands,
-            ),
+            }) if record.identity.subject == *subject => {
+                answers::of_record(&self.shared, record, Some(now))
+            }
             Ok(_) => Answer::new(Status::NotFound),
             Err(error) => answers::of_error(&error, id),
         }
@@ -338,7 +332,7 @@ impl Counterfoil {
             Ok(Sighting {
                 record: Some(record),
                 now,
-            }) => answers::of_record(&self.shared, record, now, answers::Asked::HowItStands),
+            }) => answers::of_record(&self.shared, record, Some(now)),
             Ok(Sighting { record: None, now }) => {
                 let retention = self.shared.facts(terms.scope()).retention;
                 answers::of_absence(&self.shared, terms.id(), terms.exp(), retention, now)
@@ -452,4 +446,3 @@ impl fmt::Debug for Counterfoil {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0} operations still run; they read as unknown once their leases lapse")]
 pub struct StillRunning(pub usize);
-

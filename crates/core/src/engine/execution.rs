@@ -139,7 +139,8 @@ impl Drop for Running {
         let tasks = run.shared.tasks.clone();
         let settle = async move {
             let doubt = Outcome::Unknown("the run was dropped before it was completed");
-            completion::complete(&run, doubt, stop, Some(admission)).await;
+            // Nobody is left to be told.
+            let _ = completion::complete(&run, doubt, stop, Some(admission)).await;
         };
         tasks.spawn_on(settle.in_current_span(), &runtime);
     }

@@ -7,17 +7,14 @@ use tracing::Instrument;
 
 use super::{
     Admission, Attempt, Bound, Execution, Guard, Incoming, LeaseTime, Outcome, Params, RawParams,
-    attempt::Began,
-    claim,
-    counterfoil::Shared,
-    incoming, security,
+    attempt::Began, claim, counterfoil::Shared, incoming, security,
 };
 use crate::{
     OperationId, Owner, ParamHash, Scope, Subject, Timestamp,
     answer::{Answer, Status, Wording},
     fingerprint::{Fingerprint, Opened, Terms},
     lifecycle::Claim,
-    params::{Canonicalizer, CompiledPolicy, Members, ParamsError, Reading, decode},
+    params::{Canonicalizer, CompiledPolicy, Extra, ParamsError, Reading, decode},
     store::{Acquire, Identity, StoreErrorKind},
 };
 
@@ -28,7 +25,7 @@ pub(super) const DEFAULT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 *
 
 /// Decodes what was read strictly, and hashes it.
 pub(super) type Reader<P> =
-    fn(&CompiledPolicy, Reading, &[(&str, &[&[u8]])]) -> Result<(P, ParamHash), ParamsError>;
+    fn(&CompiledPolicy, Reading, &[Extra<'_>]) -> Result<(P, ParamHash), ParamsError>;
 
 /// One per action. Cheap to clone; goes into the state of a server, a service, a tool's handler.
 pub struct Gate<P> {
@@ -85,7 +82,7 @@ pub enum Verdict<P> {
     /// It is the caller's to run.
     Run(Execution<P>),
     /// It is not; this is to be told.
-    Answer(Box<Answer>),
+    Answer(Answer),
 }
 
 impl<P> Gate<P> {
@@ -144,8 +141,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
     ///
     /// `params_invalid`, naming the field where one is known.
     pub fn incoming(&self, body: &[u8]) -> Result<Incoming, Answer> {
-        Members::read(body, &self.config.policy)
-            .map(Incoming::new)
+        self.read_strictly(body)
             .map_err(|error| incoming::invalid(&error))
     }
 
@@ -165,7 +161,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
             .iter()
             .map(|(_, values)| values.iter().map(Vec::as_slice).collect())
             .collect();
-        let headers: Vec<(&str, &[&[u8]])> = incoming
+        let headers: Vec<Extra<'_>> = incoming
             .headers
             .iter()
             .zip(&values)
@@ -184,7 +180,13 @@ impl<P: Send + Sync + 'static> Gate<P> {
     ///
     /// [`ParamsError`], naming the field where one is known.
     pub fn read(&self, json: &[u8]) -> Result<Bound<P>, ParamsError> {
-        self.bind_reading(Incoming::new(Members::read(json, &self.config.policy)?))
+        self.bind_reading(self.read_strictly(json)?)
+    }
+
+    fn read_strictly(&self, json: &[u8]) -> Result<Incoming, ParamsError> {
+        Canonicalizer::new(&self.config.policy)
+            .read(json)
+            .map(Incoming::new)
     }
 
     /// Issues a fingerprint for these params. Pure computation: no store is touched.
@@ -246,7 +248,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
         let config = &self.config;
         let terms = opened.terms();
         if terms.check_params(&params.hash).is_err() {
-            return Verdict::Answer(Box::new(self.params_changed(subject, terms).await));
+            return Verdict::Answer(self.params_changed(subject, terms).await);
         }
         let identity = Identity {
             subject: subject.clone(),
@@ -307,7 +309,10 @@ impl<P: Send + Sync + 'static> Gate<P> {
                     executed = Some(absent.executed);
                 }
             },
-            Err(error) => debug_assert!(error.kind() != StoreErrorKind::Misuse, "find is never misuse"),
+            Err(error) => debug_assert!(
+                error.kind() != StoreErrorKind::Misuse,
+                "find is never misuse"
+            ),
         }
         let answer = claim::params_changed(terms.id(), state);
         match executed {
@@ -328,7 +333,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
     ) -> Verdict<P> {
         let (opened, admission) = match self.enter(subject, fingerprint) {
             Ok(entered) => entered,
-            Err(answer) => return Verdict::Answer(Box::new(answer)),
+            Err(answer) => return Verdict::Answer(answer),
         };
         let id = opened.terms().id();
         let (tx, rx) = oneshot::channel();
@@ -339,9 +344,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
             let _ = tx.send(verdict);
         });
         rx.await.unwrap_or_else(|_| {
-            Verdict::Answer(Box::new(
-                Answer::new(Status::OutcomeUnknown).with_operation(id),
-            ))
+            Verdict::Answer(Answer::new(Status::OutcomeUnknown).with_operation(id))
         })
     }
 
@@ -370,7 +373,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
         let (gate, subject) = (self.clone(), subject.clone());
         self.spawn(async move {
             let answer = match gate.claim(admission, &subject, opened, params).await {
-                Verdict::Answer(answer) => *answer,
+                Verdict::Answer(answer) => answer,
                 Verdict::Run(execution) => run_handler(execution, handler).await,
             };
             // The caller may be gone; the record has it.
@@ -387,17 +390,18 @@ impl<P: Send + Sync + 'static> Gate<P> {
 }
 
 impl<P: Params> Gate<P> {
-    /// Binds a value: the validated command, defaults filled in.
-    ///
-    /// It goes through the same reader as [`read`](Self::read), so that a preview of a value and a confirm of its JSON
-    /// have one hash.
+    /// Binds a value: the validated command, defaults filled in. Its serialization is what is hashed, as it is for
+    /// params that were read from JSON.
     ///
     /// # Errors
     ///
     /// [`ParamsError`], naming the field where one is known.
     pub fn bind(&self, params: P) -> Result<Bound<P>, ParamsError> {
-        let reading = Members::read_value(&params, &self.config.policy)?;
-        self.bind_reading(Incoming::new(reading))
+        let hash = Canonicalizer::new(&self.config.policy).hash_value(&params)?;
+        Ok(Bound {
+            value: Arc::new(params),
+            hash,
+        })
     }
 }
 
@@ -423,9 +427,9 @@ where
 pub(super) fn read_typed<P: Params>(
     policy: &CompiledPolicy,
     reading: Reading,
-    headers: &[(&str, &[&[u8]])],
+    headers: &[Extra<'_>],
 ) -> Result<(P, ParamHash), ParamsError> {
-    let value: P = decode(&reading.to_text())?;
+    let value: P = decode(&to_text(reading))?;
     let hash = Canonicalizer::new(policy).hash_value_with(&value, headers)?;
     Ok((value, hash))
 }
@@ -434,9 +438,16 @@ pub(super) fn read_typed<P: Params>(
 pub(super) fn read_raw(
     policy: &CompiledPolicy,
     reading: Reading,
-    headers: &[(&str, &[&[u8]])],
+    headers: &[Extra<'_>],
 ) -> Result<(RawParams, ParamHash), ParamsError> {
-    let text = reading.to_text();
+    let text = to_text(reading);
     let hash = Canonicalizer::new(policy).hash_json_with(text.as_bytes(), headers)?;
     Ok((RawParams::new(&text), hash))
+}
+
+fn to_text(reading: Reading) -> String {
+    match reading {
+        Reading::Object(members) => members.to_text(),
+        Reading::Other(text) => text,
+    }
 }
