@@ -379,9 +379,7 @@ impl Counterfoil {
             reason: Some("cancelled by its caller".to_owned()),
         };
         match self.shared.store.cancel(&cancellation).await {
-            Ok(Cancelled::Cancelled(record)) => Answer::new(Status::Cancelled)
-                .with_operation(id)
-                .with_state(record.life.state),
+            Ok(Cancelled::Cancelled(record)) => answers::of_record(&self.shared, *record, None),
             Ok(Cancelled::TooLate(record)) => {
                 let state = record.life.state;
                 Answer::new(Status::TooLate)
