@@ -82,8 +82,8 @@ pub(super) static TEXTS: Texts = Texts {
     params_changed_unknown: say(
         "The params are not those that this fingerprint was issued for, so this call ran nothing. It is not known \
          whether the operation happened with its original params.",
-        "Ask for the status of the original with {poll_with}. Only when it is clear what became of it, and the user \
-         wants the changed params, preview them and show the preview.",
+        "Wait {poll_after} s, then ask for the status of the original with {poll_with}. Only when it is clear what \
+         became of it, and the user wants the changed params, preview them and show the preview.",
     ),
     params_invalid: say(
         "The params break a rule or cannot be read; `field` names the place where it is known. This call ran nothing; \

@@ -221,10 +221,7 @@ fn the_waiting_time_is_named_where_there_is_one() {
         for (answer, _) in everything(&wording) {
             let marked = answer.clone().with_poll_after(Duration::from_secs(4711));
             let instruction = wording.say(&marked).instruction;
-            // Changed params and a lost record: asked at once, nothing is running that one would wait for.
-            let at_once =
-                answer.status == Status::ParamsChanged && answer.executed == Executed::Unknown;
-            let waits = answer.poll_after.is_some() && !at_once;
+            let waits = answer.poll_after.is_some();
             assert_eq!(
                 instruction.contains("4711"),
                 waits,
