@@ -1,0 +1,149 @@
+//! What an answer says, in a language.
+//!
+//! A model acts on these texts, so they say three things and no more: whether the operation happened, whether calling
+//! again changes anything, and the one next step. They are fixed, with placeholders for typed values only; nothing that
+//! came from a request, a handler or an error can get into them. Each can be replaced.
+//!
+//! The built-in texts speak of previews and fingerprints. A service in idempotency-key mode that renders agent JSON
+//! replaces those that its callers can meet.
+
+mod case;
+mod chinese;
+mod english;
+mod text;
+mod texts;
+
+#[cfg(test)]
+mod tests;
+
+use std::{borrow::Cow, collections::BTreeMap};
+
+use super::Answer;
+use crate::OperationId;
+use texts::Texts;
+
+pub use case::Case;
+pub use text::{InvalidText, Text};
+
+/// The words of a service's answers: a language, the texts that replace some of it, and what the status is asked with.
+///
+/// ```
+/// use counterfoil_core::answer::{Answer, Status, Text, Wording};
+///
+/// let text = Text::new("Die Überweisung läuft.", "Warte {poll_after} s, dann frage mit {poll_with}.")?;
+/// let wording = Wording::english()
+///     .with_text(Status::InProgress, text)
+///     .with_poll_with("transfer_status");
+/// let said = wording.say(&Answer::new(Status::InProgress));
+/// assert_eq!(said.instruction, "Warte 2 s, dann frage mit transfer_status.");
+/// # Ok::<(), counterfoil_core::answer::InvalidText>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Wording {
+    built_in: &'static Texts,
+    replaced: BTreeMap<Case, Text>,
+    poll_with: Cow<'static, str>,
+    poll_path: Option<Cow<'static, str>>,
+}
+
+/// An answer's texts, filled in.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Said {
+    /// What happened.
+    pub meaning: String,
+    /// The one thing to do next.
+    pub instruction: String,
+}
+
+impl Wording {
+    /// The name of the status tool where none is configured.
+    pub const POLL_WITH: &'static str = "get_operation";
+
+    /// English.
+    #[must_use]
+    pub const fn english() -> Self {
+        Self::new(&english::TEXTS)
+    }
+
+    /// Chinese, in simplified characters.
+    #[must_use]
+    pub const fn chinese() -> Self {
+        Self::new(&chinese::TEXTS)
+    }
+
+    /// Replaces a text: a [`Status`](super::Status) for all its cases, or a narrower [`Case`]. The narrower of two
+    /// replacements wins, and any replacement wins over what is built in.
+    #[must_use]
+    pub fn with_text(mut self, case: impl Into<Case>, text: Text) -> Self {
+        self.replaced.insert(case.into(), text);
+        self
+    }
+
+    /// Names the tool or endpoint that tells an operation's status. It stands in instructions: a constant of the
+    /// service, never anything from a request.
+    #[must_use]
+    pub fn with_poll_with(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.poll_with = name.into();
+        self
+    }
+
+    /// Adds `poll_path` to answers that are to be polled: this prefix, such as `/v1/operations/`, and the operation id.
+    #[must_use]
+    pub fn with_poll_path(mut self, prefix: impl Into<Cow<'static, str>>) -> Self {
+        self.poll_path = Some(prefix.into());
+        self
+    }
+
+    /// Says an answer.
+    #[must_use]
+    pub fn say(&self, answer: &Answer) -> Said {
+        let replaced = Case::of(answer)
+            .iter()
+            .find_map(|case| self.replaced.get(case));
+        let (meaning, instruction) = match replaced {
+            Some(text) => (text.meaning(), text.instruction()),
+            None => {
+                let has_result = answer.result.is_some();
+                let say = self
+                    .built_in
+                    .pick(answer.status, answer.executed, has_result);
+                (say.meaning, say.instruction)
+            }
+        };
+        Said {
+            meaning: text::fill(meaning, answer, &self.poll_with),
+            instruction: text::fill(instruction, answer, &self.poll_with),
+        }
+    }
+
+    /// The name of the status tool.
+    #[must_use]
+    pub fn poll_with(&self) -> &str {
+        &self.poll_with
+    }
+
+    /// Where the status of an operation is asked for, if a path is configured.
+    #[must_use]
+    pub fn poll_path(&self, id: OperationId) -> Option<String> {
+        self.poll_path
+            .as_ref()
+            .map(|prefix| format!("{prefix}{id}"))
+    }
+
+    const fn new(built_in: &'static Texts) -> Self {
+        Self {
+            built_in,
+            replaced: BTreeMap::new(),
+            poll_with: Cow::Borrowed(Self::POLL_WITH),
+            poll_path: None,
+        }
+    }
+}
+
+/// English.
+impl Default for Wording {
+    fn default() -> Self {
+        Self::english()
+    }
+}
