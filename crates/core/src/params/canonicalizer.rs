@@ -80,7 +80,7 @@ impl Canonicalizer {
         self.emitter.start(false);
         value
             .serialize(ValueSerializer::new(&mut self.emitter, &mut self.unescaped))
-            .map_err(|error| self.emitter.here(error))?;
+            .map_err(|error| self.emitter.at_value(error))?;
         Ok(self.emitter.text())
     }
 

@@ -216,7 +216,7 @@ impl Emitter {
         finite: bool,
     ) -> Result<(), ParamsError> {
         if !finite {
-            return Err(self.here(ParamsError::new(
+            return Err(self.at_value(ParamsError::new(
                 ParamsErrorKind::NotFinite,
                 "NaN and infinity are no JSON numbers",
             )));
@@ -224,9 +224,24 @@ impl Emitter {
         self.number(StackText::of(format_args!("{value:e}")).as_str())
     }
 
-    /// Names the place that the next value goes to, or went to last, in an error that names none.
+    /// Names the place that a value is being written to, in an error that names none.
     pub(super) fn here(&self, error: ParamsError) -> ParamsError {
         error.in_field(|| self.pointer())
+    }
+
+    /// As [`Emitter::here`], where a value is about to come: in an array that is the next element.
+    pub(super) fn at_value(&self, error: ParamsError) -> ParamsError {
+        error.in_field(|| {
+            let mut path = self.pointer();
+            if let Some(array) = self.frames.last()
+                && array.container == Container::Array
+                && array.slot.is_none()
+            {
+                let index = StackText::of(format_args!("{}", array.next_index));
+                pointer::push_token(&mut path, index.as_str());
+            }
+            path
+        })
     }
 
     /// The members of an object read whole, in order: name and canonical text. Nothing if it was no object.

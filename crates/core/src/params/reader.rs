@@ -17,8 +17,13 @@ pub(super) fn read(
     let base = emitter.depth();
     let mut lexer = Lexer::new(text);
     loop {
-        let opened = value(&mut lexer, emitter, unescaped)?;
-        if !opened && !next_value(&mut lexer, emitter, unescaped, base)? {
+        let opened =
+            value(&mut lexer, emitter, unescaped).map_err(|error| emitter.at_value(error))?;
+        if opened {
+            continue;
+        }
+        let more = next_value(&mut lexer, emitter, unescaped, base);
+        if !more.map_err(|error| emitter.here(error))? {
             return lexer.end();
         }
     }
@@ -48,12 +53,12 @@ fn value(
             }
             emitter.end_array()?;
         }
-        Some(b'"') => match lexer.string(unescaped).map_err(|e| emitter.here(e))? {
+        Some(b'"') => match lexer.string(unescaped)? {
             Token::Plain(text) => emitter.plain_string(text)?,
             Token::Unescaped(text) => emitter.string(text)?,
         },
         Some(b'-' | b'0'..=b'9') => {
-            let token = lexer.number().map_err(|e| emitter.here(e))?;
+            let token = lexer.number()?;
             emitter.number(token)?;
         }
         Some(b't') => {
