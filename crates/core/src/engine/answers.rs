@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::counterfoil::Shared;
 use crate::{
     OperationId, Scope, Timestamp,
-    answer::{Answer, Executed, Status, executed_of},
+    answer::{Answer, Executed, OperationState, Status, executed_of},
     lifecycle::State,
     store::{Record, Sighting, StoreError, StoreErrorKind},
 };
@@ -73,17 +73,20 @@ pub(super) fn of_absence(
     now: Timestamp,
 ) -> Answer {
     if now < exp {
-        return Answer::new(Status::NotStarted).with_operation(id);
+        return Answer::new(Status::NotStarted)
+            .with_operation(id)
+            .with_state(OperationState::Queued);
     }
     let settled = now >= exp + shared.store.capabilities().commit_delay;
-    let executed = if settled && now < exp + retention {
-        Executed::No
+    let (executed, state) = if settled && now < exp + retention {
+        (Executed::No, OperationState::Cancelled)
     } else {
-        Executed::Unknown
+        (Executed::Unknown, OperationState::Unknown)
     };
     Answer::new(Status::FingerprintExpired)
         .with_executed(executed)
         .with_operation(id)
+        .with_state(state)
 }
 
 /// The store could not say.

@@ -10,7 +10,9 @@ use crate::{
     OperationId, Owner,
     answer::{Answer, Executed, Status, executed_of},
     lifecycle::{Seen, State},
-    store::{Acquire, Acquired, Claimed, GuardClaim, Lease, Record, StoreError, StoreErrorKind},
+    store::{
+        Acquire, Acquired, Claimed, GuardClaim, Lease, Record, Released, StoreError, StoreErrorKind,
+    },
 };
 
 /// How often a claim follows a record that moves under it (released and claimed again) before it gives way.
@@ -34,13 +36,21 @@ pub(super) async fn claim(shared: &Arc<Shared>, mut request: Acquire) -> Result<
     loop {
         let sent = Instant::now();
         match shared.store.acquire(&request).await {
+            Ok(Acquired::Claimed(claimed)) if sent.elapsed() >= request.claim.lease => {
+                return Err(give_back(shared, &claimed.lease).await);
+            }
             Ok(Acquired::Claimed(claimed)) => {
                 let (epoch, attempt) = (claimed.lease.epoch.as_u64(), claimed.attempt);
                 info!(operation_id = %request.id, scope = %request.identity.scope, epoch, attempt, "claimed");
                 return Ok(Won { claimed, sent });
             }
             Ok(Acquired::Found(record)) if record.life.owner == Some(request.claim.owner) => {
-                return Err(give_back(shared, &record).await);
+                let lease = Lease {
+                    id: record.id,
+                    owner: request.claim.owner,
+                    epoch: record.life.epoch,
+                };
+                return Err(give_back(shared, &lease).await);
             }
             Ok(Acquired::Found(record)) if may_claim(&request, &record) && hops < MAX_HOPS => {
                 hops += 1;
@@ -81,22 +91,16 @@ fn may_claim(request: &Acquire, record: &Record) -> bool {
     }
 }
 
-/// Our own claim lapsed while its replies were lost. Nothing ran: only this call could have run it.
-async fn give_back(shared: &Shared, record: &Record) -> Answer {
-    let mut answer = Answer::new(Status::Unavailable).with_operation(record.id);
-    if let Some(owner) = record.life.owner {
-        let lease = Lease {
-            id: record.id,
-            owner,
-            epoch: record.life.epoch,
-        };
-        let released = shared.store.release(&lease).await;
-        warn!(operation_id = %record.id, ?released, "a claim that lapsed before it ran is given back");
-        if released.is_ok() {
-            answer = answer.with_executed(Executed::NotYet);
-        }
+/// Our own claim lapsed before its reply came: by now somebody may have looked, found no sign of life, and settled it.
+/// Nothing ran, since only this call could have run it; so nothing may run any more.
+async fn give_back(shared: &Shared, lease: &Lease) -> Answer {
+    let released = shared.store.release(lease).await;
+    warn!(operation_id = %lease.id, ?released, "a claim that lapsed before it ran is given back");
+    let answer = Answer::new(Status::Unavailable).with_operation(lease.id);
+    match released {
+        Ok(Released::Released) => answer.with_executed(Executed::NotYet),
+        _ => answer,
     }
-    answer
 }
 
 fn failed_claim(

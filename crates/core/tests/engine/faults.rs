@@ -8,7 +8,7 @@ use counterfoil_core::{
     lifecycle::State,
     store::StoreErrorKind,
 };
-use counterfoil_testkit::{Fault, Method};
+use counterfoil_testkit::{Fault, Gate, Method};
 use tokio::time::sleep;
 
 use crate::world::World;
@@ -80,6 +80,28 @@ async fn a_claim_that_lapsed_before_its_reply_came_is_given_back() {
     );
     assert_eq!(world.state(preview.operation_id).await, State::Released);
     assert_eq!(world.effects(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_took_longer_than_its_lease_runs_nothing() {
+    let world = World::new();
+    let preview = world.preview().await;
+    let reply = Gate::new();
+    world.store.next_acquire(Fault::HoldAfter(reply.clone()));
+    let confirm = world.confirm(&preview);
+    let slow = async {
+        reply.reached().await;
+        sleep(Duration::from_secs(9)).await;
+        assert_eq!(world.state(preview.operation_id).await, State::Unknown);
+        reply.open();
+    };
+    let (answer, ()) = tokio::join!(confirm, slow);
+    assert_eq!(
+        (answer.status, answer.executed),
+        (Status::Unavailable, Executed::NotYet)
+    );
+    assert_eq!(world.effects(), 0);
+    assert_eq!(world.confirm(&preview).await.status, Status::Completed);
 }
 
 #[tokio::test(start_paused = true)]
