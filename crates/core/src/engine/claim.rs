@@ -175,10 +175,7 @@ async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer 
         } => answers::of_record(shared, *record, Some(now)),
         Acquired::Expired { record: None, now } => {
             let exp = request.claim.exp.unwrap_or(now);
-            let mut answer = answers::of_absence(shared, id, exp, request.retention, now);
-            // The store judged that it is over, whatever is said of the time between.
-            answer.status = Status::FingerprintExpired;
-            answer
+            answers::of_absence(shared, id, exp, request.retention, now)
         }
         Acquired::ApprovalMissing => Answer::new(Status::ApprovalExpired)
             .with_executed(Executed::Unknown)
