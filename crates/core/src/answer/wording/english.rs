@@ -202,7 +202,7 @@ pub(super) static TEXTS: Texts = Texts {
         "Read the resource as it is now, preview again with its new version, and show the user what changed.",
     ),
     unavailable: say(
-        "The store that decides could not be reached. Whether the operation happened is not known.",
+        "The service could not decide on this call just now. Whether the operation happened is not known.",
         "Wait {poll_after} s, then send this very call again, unchanged; that cannot run the operation twice. Do not \
          begin the work anew.",
     ),
