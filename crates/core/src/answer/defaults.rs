@@ -76,7 +76,9 @@ pub(super) const fn row(status: Status) -> Row {
         | Status::KeyReused => settled(&[Unknown]),
 
         Status::ResourceBusy => send_again(&[NotYet]),
-        Status::Unavailable | Status::OverCapacity => send_again(&[Unknown]),
+        // "Not yet" where the record was seen all the same, as by whoever lost a race for it.
+        Status::Unavailable => send_again(&[Unknown, NotYet]),
+        Status::OverCapacity => send_again(&[Unknown]),
     }
 }
 
