@@ -53,11 +53,12 @@ pub(super) const fn row(status: Status) -> Row {
         Status::AlreadyExists => settled(&[Unknown, Yes, NotYet, Pending]),
         Status::TooLate => settled(&[Unknown, Yes, No, Pending]),
 
-        // "No" needs more than the status: the clock past every margin, or the record at hand.
-        Status::FingerprintExpired
-        | Status::ApprovalDenied
-        | Status::ApprovalExpired
-        | Status::Cancelled => settled(&[Unknown, No]),
+        // Told from a record, which rules out a run; "unknown" is for an approval whose record is missing.
+        Status::ApprovalDenied | Status::ApprovalExpired | Status::Cancelled => {
+            settled(&[No, Unknown])
+        }
+        // Told without a record. "No" needs more: a clock past every margin, and not past retention.
+        Status::FingerprintExpired => settled(&[Unknown, No]),
 
         // Told without the record, or with one that doesn't know.
         Status::OutcomeUnknown
@@ -75,7 +76,22 @@ pub(super) const fn row(status: Status) -> Row {
         | Status::KeyReused => settled(&[Unknown]),
 
         Status::ResourceBusy => send_again(&[NotYet]),
-        Status::Unavailable | Status::OverCapacity => send_again(&[Unknown]),
+        // "Not yet" where the record was seen all the same, as by whoever lost a race for it.
+        Status::Unavailable => send_again(&[Unknown, NotYet]),
+        Status::OverCapacity => send_again(&[Unknown]),
+    }
+}
+
+/// What `executed` becomes with this status. A pair that the table doesn't have would be told in a text that is about
+/// another one: then it is not known, or what the status alone says.
+pub(super) fn settle(status: Status, executed: Executed) -> Executed {
+    let possible = row(status).executed;
+    if possible.contains(&executed) {
+        executed
+    } else if possible.contains(&Executed::Unknown) {
+        Executed::Unknown
+    } else {
+        possible[0]
     }
 }
 

@@ -46,6 +46,9 @@ fn an_answer_that_is_told_nothing_claims_nothing() {
         Status::Completed,
         Status::AlreadyCompleted,
         Status::AlreadyFailed,
+        Status::ApprovalDenied,
+        Status::ApprovalExpired,
+        Status::Cancelled,
         Status::NotImplemented,
     ];
     for &status in Status::ALL {
@@ -104,6 +107,28 @@ fn the_waiting_time_follows_what_is_known_unless_it_was_set() {
         .with_poll_after(mine)
         .with_executed(Executed::Pending);
     assert_eq!(set.poll_after, Some(mine));
+}
+
+#[test]
+fn a_value_that_the_status_cannot_have_is_not_told() {
+    let told = |status, executed| Answer::new(status).with_executed(executed).executed;
+    assert_eq!(
+        told(Status::ApprovalExpired, Executed::NotYet),
+        Executed::Unknown
+    );
+    assert_eq!(told(Status::Unavailable, Executed::No), Executed::Unknown);
+    assert_eq!(told(Status::InProgress, Executed::No), Executed::Pending);
+    for &status in Status::ALL {
+        for executed in Executed::ALL {
+            let possible = status.possible_executed();
+            let told = told(status, executed);
+            assert!(possible.contains(&told), "{status}");
+            assert!(
+                told == executed || !possible.contains(&executed),
+                "{status}"
+            );
+        }
+    }
 }
 
 #[test]

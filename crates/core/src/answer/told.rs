@@ -93,8 +93,12 @@ impl Answer {
     }
 
     /// Says whether the operation happened. The table's waiting time follows; one that was set by hand stays.
+    ///
+    /// A value that the status can't have ([`Status::possible_executed`]) becomes `unknown`, or what the status alone
+    /// says if that can't be either: so that member, text and schema always agree.
     #[must_use]
     pub fn with_executed(mut self, executed: Executed) -> Self {
+        let executed = defaults::settle(self.status, executed);
         if self.poll_after == defaults::poll_after(self.status, self.executed) {
             self.poll_after = defaults::poll_after(self.status, executed);
         }

@@ -201,8 +201,13 @@ pub(super) static TEXTS: Texts = Texts {
         "The resource is no longer at the version that this operation expects. The operation has not run.",
         "Read the resource as it is now, preview again with its new version, and show the user what changed.",
     ),
-    unavailable: say(
-        "The store that decides could not be reached. Whether the operation happened is not known.",
+    unavailable_not_yet: say(
+        "The service could not take this call on just now. The operation has not run, and its fingerprint is not used \
+         up.",
+        "Wait {poll_after} s, then send this very call again, unchanged. Do not begin the work anew.",
+    ),
+    unavailable_unknown: say(
+        "The service could not decide on this call just now. Whether the operation happened is not known.",
         "Wait {poll_after} s, then send this very call again, unchanged; that cannot run the operation twice. Do not \
          begin the work anew.",
     ),
