@@ -42,10 +42,15 @@ pub(super) fn of_record(shared: &Shared, record: Record, now: Option<Timestamp>)
         }
         state => executed_of(Some(state)),
     };
+    // Whatever nobody may claim any more is over, and is told as such.
+    let told = match executed {
+        Executed::No if !state.is_terminal() => OperationState::Cancelled,
+        _ => state.into(),
+    };
     let mut answer = Answer::new(status)
         .with_executed(executed)
         .with_operation(record.id)
-        .with_state(state);
+        .with_state(told);
     if record.attempts > 0 {
         answer = answer.with_attempt(record.attempts);
     }

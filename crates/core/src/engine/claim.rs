@@ -183,7 +183,7 @@ async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer 
         Acquired::ApprovalExpired(record) => Answer::new(Status::ApprovalExpired)
             .with_operation(id)
             .with_state(record.life.state),
-        Acquired::GuardHeld { guard, holder } => guard_held(&guard, *holder, id),
+        Acquired::GuardHeld { guard, holder } => guard_held(&guard, *holder, request),
         Acquired::VersionConflict { .. } => Answer::new(Status::VersionConflict).with_operation(id),
         Acquired::Claimed(_) | Acquired::Gone => {
             Answer::new(Status::Unavailable).with_operation(id)
@@ -202,11 +202,11 @@ pub(super) fn params_changed(id: OperationId, state: Option<State>) -> Answer {
 }
 
 /// Another operation holds a guard: the caller learns its id and state, no result.
-fn guard_held(guard: &GuardClaim, holder: Record, id: OperationId) -> Answer {
+fn guard_held(guard: &GuardClaim, holder: Record, request: &Acquire) -> Answer {
     let (status, operation) = match guard {
         GuardClaim::Unique { .. } => (Status::AlreadyExists, holder.id),
         GuardClaim::Repeat { .. } => (Status::PossibleDuplicate, holder.id),
-        GuardClaim::Exclusive { .. } => (Status::ResourceBusy, id),
+        GuardClaim::Exclusive { .. } => (Status::ResourceBusy, request.id),
     };
     let answer = Answer::new(status).with_operation(operation);
     if status == Status::ResourceBusy {
@@ -216,6 +216,9 @@ fn guard_held(guard: &GuardClaim, holder: Record, id: OperationId) -> Answer {
     let mut answer = answer
         .with_state(state)
         .with_executed(executed_of(Some(state)));
+    if status == Status::AlreadyExists {
+        answer = answer.with_same_params(holder.identity.hash == request.identity.hash);
+    }
     answer.result_ref = holder.result_ref;
     answer
 }

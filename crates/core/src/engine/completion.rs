@@ -72,11 +72,10 @@ async fn settle(run: &Run, outcome: Outcome, end: End) -> Settled {
         },
         (End::NotOwner, _) => {
             security::stale_owner(run.lease.id, run.lease.epoch.as_u64());
-            let mut answer = answers::by_id(&run.shared, &run.scope, run.lease.id, run.exp).await;
-            answer.this_call = ThisCall::Ran;
+            let stands = answers::by_id(&run.shared, &run.scope, run.lease.id, run.exp).await;
             Settled {
                 own_response: false,
-                answer,
+                answer: stands.with_this_call(ThisCall::Ran),
             }
         }
     }
@@ -94,9 +93,7 @@ fn stands(run: &Run, outcome: Outcome) -> Settled {
         Outcome::Failed(result) => told(Status::AlreadyFailed, State::Failed, result),
         Outcome::Accepted(result) => told(Status::InProgress, State::Accepted, result),
         Outcome::NotExecuted => {
-            let mut answer = told(Status::NotExecuted, State::Released, None);
-            answer.executed = Executed::NotYet;
-            answer
+            told(Status::NotExecuted, State::Released, None).with_executed(Executed::NotYet)
         }
         Outcome::Unknown(_) => told(Status::OutcomeUnknown, State::Unknown, None),
     };
@@ -107,10 +104,10 @@ fn stands(run: &Run, outcome: Outcome) -> Settled {
 }
 
 fn ran(run: &Run, status: Status) -> Answer {
-    let mut answer = Answer::new(status)
+    let answer = Answer::new(status)
         .with_operation(run.lease.id)
-        .with_attempt(run.number);
-    answer.this_call = ThisCall::Ran;
+        .with_attempt(run.number)
+        .with_this_call(ThisCall::Ran);
     answers::with_poll_hint(answer, &run.shared, &run.scope)
 }
 
