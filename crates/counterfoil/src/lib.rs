@@ -1,1 +1,54 @@
-//! The crate that services add.
+//! A write that an AI agent asks for happens once, and it can always be said whether it happened.
+//!
+//! This is the crate that services add. It has no code of its own: it gathers what the other crates of the project
+//! give, under one name. In the order of a request's way:
+//!
+//! - the words that everything speaks: [`Subject`], [`Scope`], [`OperationId`], [`Timestamp`];
+//! - [`fingerprint`]: the signed one-time credential, and the keys that sign it;
+//! - [`params`]: how arguments are read strictly, made canonical and hashed;
+//! - [`engine`]: [`Counterfoil`](engine::Counterfoil), one per process, and its gates, one per action;
+//! - [`lifecycle`]: the states of an operation, as one pure function;
+//! - [`store`]: the contract with whatever keeps the records;
+//! - [`answer`]: what a caller is told.
+//!
+//! Features, both on by default, change no behaviour; they add what they name:
+//!
+//! - `memory`: `MemoryStore`, which forgets on restart and serves one process.
+//! - `tower`: the layer for HTTP handlers, as `counterfoil::tower`.
+
+#[doc(inline)]
+pub use counterfoil_core::{answer, engine, fingerprint, lifecycle, params, store};
+
+#[doc(inline)]
+pub use counterfoil_core::{
+    Clock, Epoch, InvalidKeyId, InvalidOperationId, InvalidScope, InvalidSubject, KeyId,
+    OperationId, Owner, ParamHash, Scope, Subject, SystemClock, Timestamp,
+};
+
+#[cfg(feature = "memory")]
+#[doc(inline)]
+pub use counterfoil_store_memory::MemoryStore;
+
+#[cfg(feature = "tower")]
+#[doc(inline)]
+pub use counterfoil_tower as tower;
+
+// The texts under `docs/` that hold Rust, so that none of them shows what does not compile. Only for doctests: a
+// published crate does not hold those files.
+#[cfg(all(doctest, feature = "memory"))]
+mod texts {
+    #[doc = include_str!("../../../docs/guides/02-without-http.md")]
+    mod without_http {}
+    #[doc = include_str!("../../../docs/guides/03-unit-testing.md")]
+    mod unit_testing {}
+    #[doc = include_str!("../../../docs/guides/04-keys.md")]
+    mod keys {}
+    #[doc = include_str!("../../../docs/guides/05-what-the-agent-reads.md")]
+    mod what_the_agent_reads {}
+    #[doc = include_str!("../../../docs/guides/06-limits.md")]
+    mod limits {}
+    #[doc = include_str!("../../../docs/lifecycle.md")]
+    mod lifecycle {}
+    #[doc = include_str!("../../../docs/store-contract.md")]
+    mod store_contract {}
+}
