@@ -3,7 +3,7 @@
 //!
 //! - [`ManualClock`] stands still until it is moved; [`TokioClock`] follows tokio's clock, paused or not.
 //! - [`Flaky`] wraps a store and loses replies, refuses calls, delays and holds them, and counts them.
-//! - [`conformance`] is the suite; [`conformance!`] expands it into tests.
+//! - [`mod@conformance`] is the suite; [`conformance!`] expands it into tests.
 
 mod clock;
 pub mod conformance;
