@@ -101,9 +101,14 @@ pub enum ConfigError {
         /// The store, as it shows itself.
         store: String,
     },
-    /// Nothing could run.
-    #[error("the cap of running operations is {0}, and must be at least 1")]
-    NothingMayRun(usize),
+    /// Nothing could run, or the cap is beyond what can be counted.
+    #[error("the cap of running operations is {asked}, and must be from 1 to {most}")]
+    MaxRunning {
+        /// The cap.
+        asked: usize,
+        /// The largest one.
+        most: usize,
+    },
     /// The params policy contradicts itself.
     #[error("the params policy of {scope} is refused")]
     Policy {

@@ -222,10 +222,11 @@ impl CounterfoilBuilder {
     ///
     /// # Errors
     ///
-    /// [`ConfigError::NothingMayRun`] if the cap is zero.
+    /// [`ConfigError::MaxRunning`] if the cap is zero, or beyond what can be counted.
     pub fn build(self) -> Result<Counterfoil, ConfigError> {
-        if self.max_running == 0 || self.max_running > Semaphore::MAX_PERMITS {
-            return Err(ConfigError::NothingMayRun(self.max_running));
+        let (asked, most) = (self.max_running, Semaphore::MAX_PERMITS);
+        if !(1..=most).contains(&asked) {
+            return Err(ConfigError::MaxRunning { asked, most });
         }
         Ok(self.assemble())
     }

@@ -163,7 +163,10 @@ fn a_cap_of_nothing() {
         .build();
     assert_eq!(
         none.unwrap_err().to_string(),
-        "the cap of running operations is 0, and must be at least 1"
+        format!(
+            "the cap of running operations is 0, and must be from 1 to {}",
+            usize::MAX >> 3
+        )
     );
 }
 
