@@ -1,1 +1,114 @@
-//! Counterfoil for HTTP: a tower layer around one handler.
+//! Counterfoil for HTTP: a tower layer around one handler, and services for preview, status and cancel.
+//!
+//! - [`PreviewService`] hands out the fingerprint of an operation: who, which action, which params.
+//! - [`ConfirmLayer`] wraps the handler. A confirmed operation runs once, in a task of its own that no caller can end by
+//!   hanging up; its response is kept, and every retry gets it.
+//! - [`StatusService`] and [`CancelService`] speak to an operation's own subject.
+//!
+//! ```
+//! use axum::{Router, routing::{get_service, post, post_service}};
+//! use counterfoil_core::{KeyId, Scope, Subject, engine::Counterfoil, fingerprint::{Key, Keyring}};
+//! use counterfoil_store_memory::MemoryStore;
+//! use counterfoil_tower::{Body, ConfirmLayer, Confirmed, PreviewService, StatusService, ThisAttempt};
+//! use http::{Request, StatusCode};
+//! use http_body_util::BodyExt;
+//! use serde::{Deserialize, Serialize};
+//! use tower::ServiceExt;
+//!
+//! #[derive(Serialize, Deserialize)]
+//! struct Transfer {
+//!     amount: u64,
+//!     payee: String,
+//! }
+//!
+//! async fn transfer(
+//!     ThisAttempt(attempt): ThisAttempt,
+//!     Confirmed(transfer): Confirmed<Transfer>,
+//! ) -> (StatusCode, String) {
+//!     let Ok(key) = attempt.downstream_key() else {
+//!         return (StatusCode::SERVICE_UNAVAILABLE, "the lease is lost".to_owned());
+//!     };
+//!     // Here the money moves; `key` goes along as `Idempotency-Key`.
+//!     (StatusCode::CREATED, format!("{} to {} as {key}", transfer.amount, transfer.payee))
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+//! let keys = Keyring::new(Key::random(KeyId::parse("k1")?));
+//! let counterfoil = Counterfoil::new(MemoryStore::new(), keys);
+//! let gate = counterfoil.gate::<Transfer>(Scope::new("payments.transfer")).build()?;
+//! let routes: Router = Router::new()
+//!     .route("/transfers/preview", post_service(PreviewService::new(gate.clone())))
+//!     .route("/transfers/confirm", post(transfer).route_layer(ConfirmLayer::new(gate)))
+//!     .route("/operations/{id}", get_service(StatusService::new(counterfoil)));
+//!
+//! // Authentication, further out, puts the subject into the request's extensions.
+//! let agent = Subject::new("acme", "agent-7")?;
+//! let ask = async |path: &str, fingerprint: &str| {
+//!     let request = Request::post(path)
+//!         .extension(agent.clone())
+//!         .header("counterfoil-fingerprint", fingerprint)
+//!         .body(Body::from(r#"{"amount":10,"payee":"bob"}"#))?;
+//!     routes.clone().oneshot(request).await.map_err(counterfoil_tower::BoxError::from)
+//! };
+//! let preview = ask("/transfers/preview", "").await?.into_body().collect().await?.to_bytes();
+//! let preview: serde_json::Value = serde_json::from_slice(&preview)?;
+//! let fingerprint = preview["fingerprint"].as_str().expect("a preview hands one out");
+//!
+//! for expected in ["completed", "already_completed", "already_completed"] {
+//!     let response = ask("/transfers/confirm", fingerprint).await?;
+//!     assert_eq!(response.status(), StatusCode::CREATED);
+//!     assert_eq!(response.headers()["counterfoil-status"], expected);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is bound
+//!
+//! All that the handler acts on: the members of the body, the values of path parameters, the members of the query, and
+//! the headers that the service declares. One changed between preview and confirm is `params_changed`, a name in two
+//! places is 400, a member that the params type doesn't know is `params_invalid`. Path values are found through axum's
+//! router with the feature `axum`, else by [`ConfirmLayer::with_path_values`].
+//!
+//! # What every response says
+//!
+//! `Counterfoil-Status`, and `Counterfoil-Operation-Id` where the operation is known: on answers, on replays, and beside
+//! the handler's own response. Answers have `Cache-Control: no-store`, and `Retry-After` where waiting is the next step.
+//! 401 comes without `WWW-Authenticate`: the scheme is authentication's to name.
+//!
+//! # Caveats
+//!
+//! - Trailers of a response reach its first caller and are not kept; those of a request are dropped.
+//! - A stream past the limit is not counted by [`drain`](counterfoil_core::engine::Counterfoil::drain): its operation is
+//!   on record by then, and the server's own shutdown waits for the connection.
+//! - Headers of the first call are not replayed: hop-by-hop ones but `Trailer`, `Date`, `Age`, `Set-Cookie`, those of
+//!   authentication, CORS and tracing, `Server-Timing`. A replay computes its own `Content-Length`.
+//!
+//! The modules: `request` reads, `confirm` claims and runs, `stored_response` is what is kept of a response,
+//! `http_answer` writes what a caller is told.
+
+mod body;
+mod confirm;
+#[cfg(feature = "axum")]
+mod extract;
+mod future;
+pub mod headers;
+mod http_answer;
+mod preview;
+mod request;
+mod status;
+mod stored_response;
+
+pub use body::{Body, BoxError};
+pub use confirm::{
+    Accepted, Confirm, ConfirmLayer, DEFAULT_CAPTURE_TIME, DEFAULT_MAX_RESULT, Failures,
+};
+#[cfg(feature = "axum")]
+pub use extract::{Confirmed, ThisAttempt};
+pub use future::ResponseFuture;
+pub use http_answer::{Replay, answer_response, http_status};
+pub use preview::PreviewService;
+pub use request::{DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY};
+pub use status::{CancelService, StatusService};
+pub use stored_response::{StoredResponse, Unreadable};

@@ -1,0 +1,125 @@
+//! Reads a handler's response up to a limit of bytes and of time.
+
+use std::{collections::VecDeque, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use counterfoil_core::store::StoredResult;
+use http::{HeaderMap, response};
+use http_body::{Body as HttpBody, Frame};
+use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
+use tokio::time::{Instant, timeout_at};
+
+use crate::{Body, BoxError, headers, stored_response::StoredResponse};
+
+/// How much of a response is waited for and kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) bytes: usize,
+    pub(super) time: Duration,
+}
+
+/// A response whose body was read as far as the limits let it.
+pub(super) struct Captured {
+    pub(super) parts: response::Parts,
+    frames: VecDeque<Bytes>,
+    end: End,
+}
+
+enum End {
+    /// All of it is in the frames.
+    Whole(Option<HeaderMap>),
+    /// More comes.
+    PastLimit(UnsyncBoxBody<Bytes, BoxError>),
+    /// It broke off.
+    Broken(BoxError),
+}
+
+/// Reads ahead until the body ends, or breaks off, or passes a limit. The time counts from the head.
+pub(super) async fn capture<R>(response: http::Response<R>, limits: Limits) -> Captured
+where
+    R: HttpBody<Data = Bytes> + Send + 'static,
+    R::Error: Into<BoxError>,
+{
+    let (parts, body) = response.into_parts();
+    // Mapped first: an error type of the handler's must not live across an await, it need not be `Send`.
+    let mut body = body.map_err(Into::into).boxed_unsync();
+    let (frames, end) = read_ahead(&mut body, limits).await;
+    Captured {
+        parts,
+        frames,
+        end: end.unwrap_or(End::PastLimit(body)),
+    }
+}
+
+async fn read_ahead(
+    body: &mut UnsyncBoxBody<Bytes, BoxError>,
+    limits: Limits,
+) -> (VecDeque<Bytes>, Option<End>) {
+    let deadline = Instant::now() + limits.time;
+    let mut frames = VecDeque::new();
+    let mut len = 0;
+    let mut trailers = None;
+    if body.size_hint().lower() > limits.bytes as u64 {
+        return (frames, None);
+    }
+    loop {
+        // Dropping `frame()` loses nothing: a frame that isn't ready stays in the body.
+        match timeout_at(deadline, body.frame()).await {
+            Err(_) => return (frames, None),
+            Ok(None) => return (frames, Some(End::Whole(trailers))),
+            Ok(Some(Err(error))) => return (frames, Some(End::Broken(error))),
+            Ok(Some(Ok(frame))) => match frame.into_data() {
+                Ok(data) => {
+                    len += data.len();
+                    frames.push_back(data);
+                    if len > limits.bytes {
+                        return (frames, None);
+                    }
+                }
+                Err(frame) => trailers = Frame::into_trailers(frame).ok(),
+            },
+        }
+    }
+}
+
+impl Captured {
+    pub(super) const fn is_broken(&self) -> bool {
+        matches!(self.end, End::Broken(_))
+    }
+
+    /// What a store keeps of it: past the limit the head alone. `None` where even the head can't be encoded.
+    pub(super) fn stored(&self) -> Option<StoredResult> {
+        let response = StoredResponse {
+            status: self.parts.status,
+            headers: headers::kept(&self.parts.headers),
+            body: match &self.end {
+                End::Whole(_) => Some(self.joined()),
+                End::PastLimit(_) | End::Broken(_) => None,
+            },
+        };
+        response.encode()
+    }
+
+    fn joined(&self) -> Bytes {
+        if let [one] = self.frames.as_slices().0
+            && self.frames.len() == 1
+        {
+            return one.clone();
+        }
+        let mut all = BytesMut::with_capacity(self.frames.iter().map(Bytes::len).sum());
+        for frame in &self.frames {
+            all.extend_from_slice(frame);
+        }
+        all.freeze()
+    }
+
+    /// The handler's own response, whole: what was read ahead, then whatever comes after it.
+    pub(super) fn into_response(self) -> http::Response<Body> {
+        let body = match self.end {
+            End::Whole(trailers) => Body::whole(self.frames, trailers),
+            End::PastLimit(rest) => Body::chained(self.frames, rest),
+            End::Broken(error) => Body::broken(self.frames, error),
+        };
+        http::Response::from_parts(self.parts, body)
+    }
+}

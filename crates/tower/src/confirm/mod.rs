@@ -1,0 +1,15 @@
+//! Confirm: the layer around one handler.
+//!
+//! A request's way: `service` reads and checks it; `guarded` claims, in a task of its own; the handler runs; `capture`
+//! reads its response up to the limit; `classify` says what it means; `deliver` has it stored, and hands it over.
+
+mod capture;
+mod classify;
+mod deliver;
+mod guarded;
+mod layer;
+mod service;
+
+pub use classify::{Accepted, Failures};
+pub use layer::{ConfirmLayer, DEFAULT_CAPTURE_TIME, DEFAULT_MAX_RESULT};
+pub use service::Confirm;

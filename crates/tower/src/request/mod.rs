@@ -1,0 +1,152 @@
+//! What is read from a request, the same at preview and at confirm.
+//!
+//! Two readers that differ in one rule hash two things, so there is one: [`Reading`] holds the settings of both
+//! services, and its parts run in the order of the checks: who, the body within its limits, its media type. Params from
+//! the path, the query and the headers are joined last, after the credential was found good.
+
+mod buffer;
+mod media;
+mod path;
+mod query;
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use counterfoil_core::{
+    Subject,
+    answer::{Answer, Status},
+    engine::Incoming,
+};
+use http::{HeaderName, StatusCode, request::Parts};
+use http_body::Body as HttpBody;
+
+use crate::{BoxError, http_answer::Refusal};
+
+use path::PathValues;
+
+pub(crate) use media::says_json;
+
+/// The largest request body, unless told otherwise: 1 MiB.
+pub const DEFAULT_MAX_BODY: usize = 1 << 20;
+
+/// How long a request's body may take to arrive, unless told otherwise.
+pub const DEFAULT_BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+type SubjectOf = Arc<dyn Fn(&Parts) -> Option<Subject> + Send + Sync>;
+
+/// How requests are read.
+#[derive(Clone)]
+pub(crate) struct Reading {
+    subject: SubjectOf,
+    pub(crate) max_body: usize,
+    pub(crate) body_timeout: Duration,
+    path_values: PathValues,
+    bound_headers: Arc<[HeaderName]>,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self {
+            subject: Arc::new(|parts| parts.extensions.get::<Subject>().cloned()),
+            max_body: DEFAULT_MAX_BODY,
+            body_timeout: DEFAULT_BODY_TIMEOUT,
+            path_values: PathValues::default(),
+            bound_headers: Arc::new([]),
+        }
+    }
+}
+
+impl fmt::Debug for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reading")
+            .field("max_body", &self.max_body)
+            .field("body_timeout", &self.body_timeout)
+            .field("path_values", &self.path_values)
+            .field("bound_headers", &self.bound_headers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Reading {
+    pub(crate) fn set_subject(
+        &mut self,
+        find: impl Fn(&Parts) -> Option<Subject> + Send + Sync + 'static,
+    ) {
+        self.subject = Arc::new(find);
+    }
+
+    pub(crate) fn set_path_values(
+        &mut self,
+        read: impl Fn(&Parts) -> Vec<(String, String)> + Send + Sync + 'static,
+    ) {
+        self.path_values = PathValues::custom(read);
+    }
+
+    pub(crate) fn set_bound_headers(&mut self, names: impl IntoIterator<Item = HeaderName>) {
+        let mut names: Vec<HeaderName> = names.into_iter().collect();
+        // The order in which preview and confirm list them must not matter.
+        names.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+        names.dedup();
+        self.bound_headers = names.into();
+    }
+
+    /// Who calls. There is no anonymous subject.
+    pub(crate) fn subject(&self, parts: &Parts) -> Result<Subject, Answer> {
+        (self.subject)(parts).ok_or_else(|| Answer::new(Status::Unauthenticated))
+    }
+
+    /// The whole body, within its limits, under a media type that is JSON.
+    pub(crate) async fn body<B>(&self, parts: &mut Parts, body: B) -> Result<Bytes, Answer>
+    where
+        B: HttpBody<Data = Bytes> + Send,
+        B::Error: Into<BoxError>,
+    {
+        let bytes = buffer::read(body, self.max_body, self.body_timeout).await?;
+        media::settle(&mut parts.headers, bytes.is_empty())?;
+        Ok(bytes)
+    }
+
+    /// Joins what the confirm route reads besides the body: path values, query members, declared headers.
+    pub(crate) async fn join(
+        &self,
+        parts: &mut Parts,
+        incoming: &mut Incoming,
+    ) -> Result<(), Refusal> {
+        for (name, value) in self.path_values.read(parts).await? {
+            join_one(incoming, &name, &value)?;
+        }
+        for (name, value) in query::members(parts.uri.query().unwrap_or_default())? {
+            join_one(incoming, &name, &value)?;
+        }
+        for name in &*self.bound_headers {
+            let values = parts.headers.get_all(name).iter();
+            incoming.bind_header(
+                name.as_str(),
+                values.map(|value| value.as_bytes().to_vec()).collect(),
+            );
+        }
+        Ok(())
+    }
+}
+
+/// One name, one place: 400, since it is the request that contradicts itself, not a param that is wrong.
+fn join_one(incoming: &mut Incoming, name: &str, value: &str) -> Result<(), Refusal> {
+    incoming
+        .join(name, value)
+        .map_err(|answer| Refusal::with_http(answer, StatusCode::BAD_REQUEST))
+}
+
+/// The text that the strict reader gets: no body at all means no params in the body.
+pub(crate) fn json_of(bytes: &Bytes) -> &[u8] {
+    if bytes.is_empty() { b"{}" } else { bytes }
+}
+
+/// `params_invalid`, naming the field.
+fn invalid(field: impl Into<String>) -> Answer {
+    Answer::new(Status::ParamsInvalid).with_field(field)
+}
+
+/// The name of a header as a field of an answer.
+fn header_field(name: &HeaderName) -> Answer {
+    invalid(name.as_str())
+}

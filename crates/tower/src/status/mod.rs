@@ -1,0 +1,200 @@
+//! Status and cancel as services, for an operation's own subject.
+
+mod named;
+
+use std::{
+    convert::Infallible,
+    fmt,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use counterfoil_core::{
+    Subject,
+    answer::{Answer, Status, Wording},
+    engine::Counterfoil,
+};
+use http::{Request, Response, request::Parts};
+use tower_service::Service;
+
+use crate::{
+    Body, ResponseFuture,
+    http_answer::{Rendering, Replay},
+    request::Reading,
+};
+
+use named::Named;
+
+/// Tells how an operation stands: `GET /v1/operations/ID`, or a path of its own with the header
+/// `Counterfoil-Fingerprint`.
+///
+/// The operation is named by the fingerprint, if the header is there, else by the last segment of the path. Whatever
+/// became of it, what was found is 200 with the answer as JSON, and `Retry-After` while it has not ended. An unknown id,
+/// one that is no id, and another subject's are 404 alike. By fingerprint, an operation that nobody confirmed yet is
+/// `not_started`.
+///
+/// The service takes every method; mount it for `GET`. It reads the path as it comes, so any router will do.
+///
+/// ```
+/// use counterfoil_core::{KeyId, Subject, engine::Counterfoil, fingerprint::{Key, Keyring}};
+/// use counterfoil_store_memory::MemoryStore;
+/// use counterfoil_tower::{Body, StatusService};
+/// use http::Request;
+/// use tower::ServiceExt;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let keys = Keyring::new(Key::random(KeyId::parse("k1")?));
+/// let counterfoil = Counterfoil::new(MemoryStore::new(), keys);
+/// let request = Request::get("/v1/operations/0190a0b0-0000-7000-8000-000000000000")
+///     .extension(Subject::new("acme", "agent-7")?)
+///     .body(Body::default())?;
+/// let response = StatusService::new(counterfoil).oneshot(request).await?;
+/// assert_eq!(response.headers()["counterfoil-status"], "outcome_unknown");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct StatusService(Shared);
+
+/// Calls an operation off: `POST /v1/operations/ID/cancel`.
+///
+/// The id is the last segment of the path, or the one before it where the last is `cancel`. An operation that has no
+/// record yet can be called off by its own credential only, in the header `Counterfoil-Fingerprint`; an id in the path
+/// must then be that fingerprint's, else `credentials_differ`, and nothing is called off. 200 `cancelled`, for good; 409
+/// `too_late` once it ran; 404 for an unknown id, and for another subject's.
+///
+/// The service takes every method; mount it for `POST`.
+#[derive(Clone)]
+pub struct CancelService(Shared);
+
+#[derive(Clone)]
+struct Shared {
+    counterfoil: Counterfoil,
+    reading: Reading,
+    wording: Arc<Wording>,
+}
+
+impl Shared {
+    fn new(counterfoil: Counterfoil) -> Self {
+        Self {
+            wording: Arc::new(counterfoil.wording().clone()),
+            counterfoil,
+            reading: Reading::default(),
+        }
+    }
+
+    fn response(&self, answer: &Answer) -> Response<Body> {
+        Rendering::new(&self.wording, Replay::Envelope).status(answer)
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("reading", &self.reading)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What both services have: settings, and a service whose answers come from `answer`.
+macro_rules! by_operation {
+    ($service:ident) => {
+        impl $service {
+            /// A service over the operations of `counterfoil`.
+            #[must_use]
+            pub fn new(counterfoil: Counterfoil) -> Self {
+                Self(Shared::new(counterfoil))
+            }
+
+            /// As [`ConfirmLayer::with_subject`](crate::ConfirmLayer::with_subject).
+            #[must_use]
+            pub fn with_subject(
+                mut self,
+                find: impl Fn(&Parts) -> Option<Subject> + Send + Sync + 'static,
+            ) -> Self {
+                self.0.reading.set_subject(find);
+                self
+            }
+
+            /// The words of answers, such as another language's. Default: those of the [`Counterfoil`].
+            #[must_use]
+            pub fn with_wording(mut self, wording: Wording) -> Self {
+                self.0.wording = Arc::new(wording);
+                self
+            }
+        }
+
+        impl fmt::Debug for $service {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_tuple(stringify!($service)).field(&self.0).finish()
+            }
+        }
+
+        impl<B: Send + 'static> Service<Request<B>> for $service {
+            type Response = Response<Body>;
+            type Error = Infallible;
+            type Future = ResponseFuture<Infallible>;
+
+            fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+                Poll::Ready(Ok(()))
+            }
+
+            fn call(&mut self, request: Request<B>) -> Self::Future {
+                let service = self.clone();
+                // The body is not looked at.
+                let (parts, _) = request.into_parts();
+                ResponseFuture::new(async move {
+                    let answer = match service.answer(&parts).await {
+                        Ok(answer) | Err(answer) => answer,
+                    };
+                    Ok(service.0.response(&answer))
+                })
+            }
+        }
+    };
+}
+
+by_operation!(StatusService);
+by_operation!(CancelService);
+
+impl StatusService {
+    async fn answer(&self, parts: &Parts) -> Result<Answer, Answer> {
+        let subject = self.0.reading.subject(parts)?;
+        let counterfoil = &self.0.counterfoil;
+        Ok(match Named::of(parts)? {
+            Named::Credential { fingerprint, .. } => {
+                counterfoil
+                    .status_by_fingerprint(&subject, &fingerprint)
+                    .await
+            }
+            Named::Id(id) => counterfoil.status_by_id(&subject, id).await,
+        })
+    }
+}
+
+impl CancelService {
+    async fn answer(&self, parts: &Parts) -> Result<Answer, Answer> {
+        let subject = self.0.reading.subject(parts)?;
+        let counterfoil = &self.0.counterfoil;
+        match Named::of(parts)? {
+            Named::Id(id) => Ok(counterfoil.cancel_by_id(&subject, id).await),
+            Named::Credential { fingerprint, id } => {
+                if let Some(id) = id {
+                    // The store is asked for no more than whose fingerprint it is: a mismatch must call off neither.
+                    let stands = counterfoil
+                        .status_by_fingerprint(&subject, &fingerprint)
+                        .await;
+                    match stands.operation_id {
+                        Some(of_credential) if of_credential == id => {}
+                        Some(_) => return Err(Answer::new(Status::CredentialsDiffer)),
+                        None => return Err(stands),
+                    }
+                }
+                Ok(counterfoil
+                    .cancel_by_fingerprint(&subject, &fingerprint)
+                    .await)
+            }
+        }
+    }
+}
