@@ -132,13 +132,14 @@ impl Emitter {
     }
 
     pub(super) fn end_object(&mut self) -> Result<(), ParamsError> {
+        self.check_order(false)?;
         let frame = self.frames.pop().expect("an open object is closed");
         if !frame.sorted {
             self.sort(&frame)?;
         }
         if self.whole && self.frames.is_empty() {
             // The members stay, to be handed out one by one.
-            return Ok(());
+            return self.check_size();
         }
         if !frame.sorted {
             self.rewrite(&frame);
@@ -280,6 +281,7 @@ impl Emitter {
     }
 
     fn named(&mut self, name: &str, variant: bool) -> Result<(), ParamsError> {
+        self.check_order(false)?;
         let frame = self.frames.last_mut().expect("a name stands in an object");
         if let Some(last) = self.members[frame.first_member..].last() {
             let order = text::utf16_order(&self.names[last.name.clone()], name);
@@ -345,8 +347,10 @@ impl Emitter {
             }
             frame.next_index += 1;
         }
-        let slot = frame.slot.expect("a member's value follows its name");
-        Ok(slot.place)
+        match frame.slot {
+            Some(slot) => Ok(slot.place),
+            None => self.check_order(true).map(|()| tree.root()),
+        }
     }
 
     /// After each value: cuts off what is not kept.
@@ -363,7 +367,8 @@ impl Emitter {
                 Nulls::DropEverywhere => true,
                 Nulls::Keep => false,
             };
-            keep &= !(null && drops && !slot.variant && !self.whole);
+            let dropped = null && drops && !slot.variant && !self.whole;
+            keep &= !dropped;
             let member = self.members.last_mut().expect("a member has a name");
             member.text.end = self.out.len();
             member.keep = keep;
@@ -375,10 +380,23 @@ impl Emitter {
     }
 
     fn check_size(&self) -> Result<(), ParamsError> {
-        if self.out.len() > self.policy.max_bytes() {
-            return Err(too_large(self.policy.max_bytes()));
+        // The names of members that were cut off count too, or a value could grow without an end.
+        let size = self.out.len().max(self.names.len());
+        if size > self.policy.max_bytes() {
+            return Err(self.here(too_large(self.policy.max_bytes())));
         }
         Ok(())
+    }
+
+    /// Names and values take turns in an object. The reader sees to that; a type's own `Serialize` may not.
+    fn check_order(&self, named: bool) -> Result<(), ParamsError> {
+        if self.frames.last().is_some_and(|f| f.slot.is_some()) == named {
+            return Ok(());
+        }
+        Err(ParamsError::new(
+            ParamsErrorKind::Serialize,
+            "the value's own serialization gives a name without a value, or a value without a name",
+        ))
     }
 
     fn decimal(&mut self, token: &str) -> Result<(), ParamsError> {

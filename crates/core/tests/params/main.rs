@@ -8,6 +8,7 @@ mod members;
 mod policies;
 mod properties;
 mod values;
+mod vectors;
 
 use counterfoil_core::params::{
     Canonicalizer, Numbers, ParamsError, ParamsErrorKind, ParamsPolicy,

@@ -325,3 +325,59 @@ fn a_map_with_a_reserved_name_is_a_map() {
     let value = BTreeMap::from([("$serde_json::private::Number", "10")]);
     assert_eq!(text(value), r#"{"$serde_json::private::Number":"10"}"#);
 }
+
+/// A `Serialize` of somebody's own that doesn't keep to the rules.
+struct Unruly(&'static [Step]);
+
+#[derive(Clone, Copy)]
+enum Step {
+    Key,
+    Value,
+}
+
+impl Serialize for Unruly {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for step in self.0 {
+            match step {
+                Step::Key => map.serialize_key("k")?,
+                Step::Value => map.serialize_value(&1)?,
+            }
+        }
+        map.end()
+    }
+}
+
+#[test]
+fn names_without_values_and_values_without_names_are_refused() {
+    for steps in [
+        &[Step::Key][..],
+        &[Step::Value],
+        &[Step::Key, Step::Key],
+        &[Step::Key, Step::Value, Step::Value],
+    ] {
+        assert_eq!(refused([Unruly(steps)]).0, ParamsErrorKind::Serialize);
+    }
+    assert_eq!(text([Unruly(&[Step::Key, Step::Value])]), r#"[{"k":1}]"#);
+}
+
+#[test]
+fn a_struct_of_a_reserved_name_holds_one_string() {
+    use serde::ser::SerializeStruct;
+
+    const NUMBER: &str = "$serde_json::private::Number";
+    struct Reserved(&'static [&'static str]);
+    impl Serialize for Reserved {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut fields = serializer.serialize_struct(NUMBER, 1)?;
+            for text in self.0 {
+                fields.serialize_field(NUMBER, text)?;
+            }
+            fields.end()
+        }
+    }
+    assert_eq!(text([Reserved(&["1.50"])]), "[1.5]");
+    for fields in [&[][..], &["1", "2"], &["x"], &["1 "], &[""]] {
+        assert_eq!(refused([Reserved(fields)]).0, ParamsErrorKind::Unsupported);
+    }
+}
