@@ -79,7 +79,7 @@ impl Emitter {
     /// A double or a single, by the shortest decimal that reads back as it.
     pub(in crate::params) fn float(
         &mut self,
-        value: impl fmt::LowerExp,
+        value: impl zmij::Float,
         finite: bool,
     ) -> Result<(), ParamsError> {
         if !finite {
@@ -88,7 +88,7 @@ impl Emitter {
                 "NaN and infinity are no JSON numbers",
             )));
         }
-        self.number(StackText::of(format_args!("{value:e}")).as_str())
+        self.number(zmij::Buffer::new().format_finite(value))
     }
 
     fn decimal(&mut self, token: &str) -> Result<(), ParamsError> {
