@@ -5,6 +5,7 @@ mod decoding;
 mod hashes;
 mod limits;
 mod members;
+mod models;
 mod policies;
 mod properties;
 mod values;
