@@ -102,7 +102,10 @@ fn floats_are_the_shortest_decimals_that_read_back() {
 /// Both ends of the pair read back as the double, and both are as near: the even one is the shape of ECMAScript.
 #[test]
 fn of_two_shortest_decimals_the_even_one_is_written_and_read() {
-    assert_eq!(text([1_311_964_298_723_799.25]), "[1311964298723799.2]");
+    assert_eq!(
+        text([5_247_857_194_895_197.0 / 4.0]),
+        "[1311964298723799.2]"
+    );
     assert_eq!(text([f32::from_bits(0x4B00_0001) / 4.0]), "[2097152.2]");
     let mut canonicalizer = with(ParamsPolicy::default());
     assert!(canonicalizer.canonical_json(b"1311964298723799.2").is_ok());
