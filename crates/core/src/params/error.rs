@@ -87,6 +87,13 @@ impl ParamsError {
         }
     }
 
+    pub(super) fn without_offset(self) -> Self {
+        Self {
+            offset: None,
+            ..self
+        }
+    }
+
     /// Names the field, unless a more exact place is named already.
     pub(super) fn in_field(mut self, pointer: impl FnOnce() -> String) -> Self {
         if self.field.is_none() {

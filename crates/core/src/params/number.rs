@@ -116,8 +116,9 @@ impl<'t> Number<'t> {
         if !double.is_finite() {
             return false;
         }
-        let shortest = StackText::of(format_args!("{double:e}"));
-        match Number::parse(shortest.as_str()) {
+        // Where two shortest decimals are equally near, ECMAScript and zmij take the even one; std takes the upper.
+        let mut buffer = zmij::Buffer::new();
+        match Number::parse(buffer.format_finite(double)) {
             Some(Ok(read_back)) => {
                 self.digits() == read_back.digits()
                     && (self.point == read_back.point || self.len == 0)

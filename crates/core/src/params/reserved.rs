@@ -40,10 +40,10 @@ impl<'e> TextSerializer<'e> {
         }
     }
 
-    fn refused() -> ParamsError {
+    pub(super) fn refused() -> ParamsError {
         ParamsError::new(
             ParamsErrorKind::Unsupported,
-            "a reserved struct must hold a string",
+            "a struct of a reserved name must hold one string",
         )
     }
 }

@@ -38,6 +38,8 @@ enum Close {
     VariantObject,
     /// A reserved struct, which writes its only field's text.
     Reserved(Text),
+    /// One that has written it.
+    Written,
 }
 
 impl<'e> ValueSerializer<'e> {
@@ -62,8 +64,10 @@ impl<'e> Compound<'e> {
     fn member<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Result<(), ParamsError> {
         match self.close {
             Close::Reserved(text) => {
+                self.close = Close::Written;
                 value.serialize(TextSerializer::new(text, self.emitter, self.buffer))
             }
+            Close::Written => Err(TextSerializer::refused()),
             _ => {
                 self.emitter.name(name)?;
                 self.value(value)
@@ -83,7 +87,8 @@ impl<'e> Compound<'e> {
                 self.emitter.end_object()?;
                 self.emitter.end_object()
             }
-            Close::Reserved(_) => Ok(()),
+            Close::Written => Ok(()),
+            Close::Reserved(_) => Err(TextSerializer::refused()),
         }
     }
 }
@@ -396,6 +401,7 @@ pub(super) fn write_reserved(
 ) -> Result<(), ParamsError> {
     match text {
         Text::Number => emitter.number(content),
-        Text::Json => reader::read(content, emitter, buffer),
+        // An offset in this text is none in the params.
+        Text::Json => reader::read(content, emitter, buffer).map_err(ParamsError::without_offset),
     }
 }

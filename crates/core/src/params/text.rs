@@ -45,7 +45,7 @@ pub(super) fn utf16_order(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// A short ASCII text on the stack: a number on its way into the output.
+/// A short ASCII text on the stack: an integer on its way into the output.
 #[derive(Debug)]
 pub(super) struct StackText {
     bytes: [u8; 48],
@@ -55,18 +55,18 @@ pub(super) struct StackText {
 impl StackText {
     /// # Panics
     ///
-    /// Only if the text is not ASCII or over 48 bytes: every integer of 128 bits and every shortest double fits.
+    /// Only if the text is not ASCII or over 48 bytes: every integer of 128 bits fits.
     pub(super) fn of(args: fmt::Arguments<'_>) -> Self {
         let mut text = Self {
             bytes: [0; 48],
             len: 0,
         };
-        fmt::write(&mut text, args).expect("a formatted number has at most 48 bytes");
+        fmt::write(&mut text, args).expect("a formatted integer has at most 48 bytes");
         text
     }
 
     pub(super) fn as_str(&self) -> &str {
-        std::str::from_utf8(&self.bytes[..self.len]).expect("a formatted number is ASCII")
+        std::str::from_utf8(&self.bytes[..self.len]).expect("a formatted integer is ASCII")
     }
 }
 

@@ -170,6 +170,42 @@ fn an_error_is_one_sentence_without_values() {
 }
 
 #[test]
+fn every_control_character_must_be_escaped_and_no_other() {
+    for byte in 0..0x20_u8 {
+        let json = [&b"[\""[..], &[byte], b"\"]"].concat();
+        let error = with(all())
+            .canonical_json(&json)
+            .map(|_| ())
+            .expect_err("a raw control character");
+        assert_eq!(
+            (error.kind(), error.offset()),
+            (ParamsErrorKind::Syntax, Some(2)),
+            "{byte}"
+        );
+    }
+    assert_eq!(
+        accepted(all(), "\"\u{7f}\u{80}\u{2028}\""),
+        "\"\u{7f}\u{80}\u{2028}\""
+    );
+}
+
+#[test]
+fn two_low_halves_are_no_pair() {
+    assert_eq!(
+        refused(all(), r#""\udc00\udc00""#).0,
+        ParamsErrorKind::Syntax
+    );
+    assert_eq!(
+        refused(all(), r#""\udfff\ud800\udc00""#).0,
+        ParamsErrorKind::Syntax
+    );
+    assert_eq!(
+        accepted(all(), r#""\udbff\uDFFF\ud7ff\ue000""#),
+        "\"\u{10ffff}\u{d7ff}\u{e000}\""
+    );
+}
+
+#[test]
 fn buffers_carry_nothing_from_one_text_to_the_next() {
     let mut canonicalizer = with(all());
     let first = canonicalizer

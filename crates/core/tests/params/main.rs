@@ -5,9 +5,11 @@ mod decoding;
 mod hashes;
 mod limits;
 mod members;
+mod models;
 mod policies;
 mod properties;
 mod values;
+mod vectors;
 
 use counterfoil_core::params::{
     Canonicalizer, Numbers, ParamsError, ParamsErrorKind, ParamsPolicy,

@@ -41,6 +41,9 @@ fn number() -> impl Strategy<Value = Value> {
         any::<u64>()
             .prop_map(f64::from_bits)
             .prop_filter_map("finite", |f| { f.is_finite().then(|| Value::from(f)) }),
+        // Here two shortest decimals are often equally near.
+        (1_u64 << 52..1 << 53, 1_i32..6)
+            .prop_map(|(m, e)| Value::from(m as f64 / f64::from(1 << e))),
         (-30_i32..30).prop_map(|e| Value::from(10_f64.powi(e))),
     ]
 }

@@ -99,6 +99,24 @@ fn floats_are_the_shortest_decimals_that_read_back() {
     );
 }
 
+/// Both ends of the pair read back as the double, and both are as near: the even one is the shape of ECMAScript.
+#[test]
+fn of_two_shortest_decimals_the_even_one_is_written_and_read() {
+    assert_eq!(
+        text([5_247_857_194_895_197.0 / 4.0]),
+        "[1311964298723799.2]"
+    );
+    assert_eq!(text([f32::from_bits(0x4B00_0001) / 4.0]), "[2097152.2]");
+    let mut canonicalizer = with(ParamsPolicy::default());
+    assert!(canonicalizer.canonical_json(b"1311964298723799.2").is_ok());
+    for other in [&b"1311964298723799.25"[..], b"1311964298723799.3"] {
+        let error = canonicalizer
+            .canonical_json(other)
+            .expect_err("not lossless");
+        assert_eq!(error.kind(), ParamsErrorKind::LossyNumber);
+    }
+}
+
 #[test]
 fn what_is_not_finite_is_refused_and_named() {
     #[derive(Serialize)]
@@ -324,4 +342,60 @@ fn a_policy_holds_for_values_as_for_bytes() {
 fn a_map_with_a_reserved_name_is_a_map() {
     let value = BTreeMap::from([("$serde_json::private::Number", "10")]);
     assert_eq!(text(value), r#"{"$serde_json::private::Number":"10"}"#);
+}
+
+/// A `Serialize` of somebody's own that doesn't keep to the rules.
+struct Unruly(&'static [Step]);
+
+#[derive(Clone, Copy)]
+enum Step {
+    Key,
+    Value,
+}
+
+impl Serialize for Unruly {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for step in self.0 {
+            match step {
+                Step::Key => map.serialize_key("k")?,
+                Step::Value => map.serialize_value(&1)?,
+            }
+        }
+        map.end()
+    }
+}
+
+#[test]
+fn names_without_values_and_values_without_names_are_refused() {
+    for steps in [
+        &[Step::Key][..],
+        &[Step::Value],
+        &[Step::Key, Step::Key],
+        &[Step::Key, Step::Value, Step::Value],
+    ] {
+        assert_eq!(refused([Unruly(steps)]).0, ParamsErrorKind::Serialize);
+    }
+    assert_eq!(text([Unruly(&[Step::Key, Step::Value])]), r#"[{"k":1}]"#);
+}
+
+#[test]
+fn a_struct_of_a_reserved_name_holds_one_string() {
+    use serde::ser::SerializeStruct;
+
+    const NUMBER: &str = "$serde_json::private::Number";
+    struct Reserved(&'static [&'static str]);
+    impl Serialize for Reserved {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut fields = serializer.serialize_struct(NUMBER, 1)?;
+            for text in self.0 {
+                fields.serialize_field(NUMBER, text)?;
+            }
+            fields.end()
+        }
+    }
+    assert_eq!(text([Reserved(&["1.50"])]), "[1.5]");
+    for fields in [&[][..], &["1", "2"], &["x"], &["1 "], &[""]] {
+        assert_eq!(refused([Reserved(fields)]).0, ParamsErrorKind::Unsupported);
+    }
 }

@@ -4,9 +4,9 @@
 //! there changes what is decoded, a double is read to the nearest, a fault is known by its kind and place rather than
 //! by its text, and no error holds a value.
 //!
-//! - A member that the type doesn't take is refused and named, at every depth. Serde collects the members of a type
-//!   with `#[serde(flatten)]` before it asks for any, so there they are refused only where the type says
-//!   `deny_unknown_fields`.
+//! - A member that the type doesn't take is refused and named, at every depth. But serde itself collects the members of
+//!   flattened, untagged and internally tagged types before it asks for any: in those they are refused only where the type says
+//!   `deny_unknown_fields`, and a fault is named by the container.
 //! - Objects are objects: a struct is not read from an array.
 //! - A map key that stands for a number has one spelling.
 //! - Names that begin with `$serde_json::private::` are refused: `serde_json`'s own types take them for more than names.

@@ -5,20 +5,21 @@
 //! not come in order is rewritten once when it closes. Buffers are kept between values: after the first few, nothing
 //! is allocated.
 
+mod path;
+mod scalars;
+
 use std::ops::Range;
 
 use super::{
     MAX_DEPTH,
     error::{ParamsError, ParamsErrorKind},
-    number::{self, Number},
-    pointer,
-    policy::{CompiledPolicy, Nulls, Numbers},
+    policy::{CompiledPolicy, Nulls},
     text::{self, StackText},
     tree::Place,
 };
 
-#[derive(Debug)]
-pub(super) struct Emitter {
+/// No `Debug`: the buffers hold what may be secret.
+pub(in crate::params) struct Emitter {
     policy: CompiledPolicy,
     /// Keep ignored fields and nulls: a body is read, not hashed.
     whole: bool,
@@ -56,7 +57,7 @@ struct Slot {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Container {
+pub(in crate::params) enum Container {
     Object,
     Array,
 }
@@ -71,7 +72,7 @@ struct Member {
 }
 
 impl Emitter {
-    pub(super) fn new(policy: &CompiledPolicy) -> Self {
+    pub(in crate::params) fn new(policy: &CompiledPolicy) -> Self {
         Self {
             policy: policy.clone(),
             whole: false,
@@ -84,7 +85,7 @@ impl Emitter {
     }
 
     /// Starts a new value.
-    pub(super) fn start(&mut self, whole: bool) {
+    pub(in crate::params) fn start(&mut self, whole: bool) {
         self.whole = whole;
         self.out.clear();
         self.frames.clear();
@@ -93,52 +94,53 @@ impl Emitter {
     }
 
     /// The canonical text, once the value has ended.
-    pub(super) fn text(&self) -> &str {
+    pub(in crate::params) fn text(&self) -> &str {
         &self.out
     }
 
     /// How many containers are open.
-    pub(super) fn depth(&self) -> usize {
+    pub(in crate::params) fn depth(&self) -> usize {
         self.frames.len()
     }
 
     /// The innermost open container.
-    pub(super) fn container(&self) -> Option<Container> {
+    pub(in crate::params) fn container(&self) -> Option<Container> {
         self.frames.last().map(|frame| frame.container)
     }
 
-    pub(super) fn begin_object(&mut self) -> Result<(), ParamsError> {
+    pub(in crate::params) fn begin_object(&mut self) -> Result<(), ParamsError> {
         self.begin(Container::Object)
     }
 
-    pub(super) fn begin_array(&mut self) -> Result<(), ParamsError> {
+    pub(in crate::params) fn begin_array(&mut self) -> Result<(), ParamsError> {
         self.begin(Container::Array)
     }
 
     /// The name of the next member of the innermost object.
-    pub(super) fn name(&mut self, name: &str) -> Result<(), ParamsError> {
+    pub(in crate::params) fn name(&mut self, name: &str) -> Result<(), ParamsError> {
         self.named(name, false)
     }
 
     /// As [`Emitter::name`], for the one member of an enum variant.
-    pub(super) fn variant(&mut self, name: &str) -> Result<(), ParamsError> {
+    pub(in crate::params) fn variant(&mut self, name: &str) -> Result<(), ParamsError> {
         self.named(name, true)
     }
 
-    pub(super) fn end_array(&mut self) -> Result<(), ParamsError> {
+    pub(in crate::params) fn end_array(&mut self) -> Result<(), ParamsError> {
         self.out.push(']');
         self.frames.pop();
         self.after_value(false)
     }
 
-    pub(super) fn end_object(&mut self) -> Result<(), ParamsError> {
+    pub(in crate::params) fn end_object(&mut self) -> Result<(), ParamsError> {
+        self.check_order(false)?;
         let frame = self.frames.pop().expect("an open object is closed");
         if !frame.sorted {
             self.sort(&frame)?;
         }
         if self.whole && self.frames.is_empty() {
             // The members stay, to be handed out one by one.
-            return Ok(());
+            return self.check_size();
         }
         if !frame.sorted {
             self.rewrite(&frame);
@@ -149,103 +151,8 @@ impl Emitter {
         self.after_value(false)
     }
 
-    pub(super) fn null(&mut self) -> Result<(), ParamsError> {
-        self.before_value()?;
-        self.out.push_str("null");
-        self.after_value(true)
-    }
-
-    pub(super) fn bool(&mut self, value: bool) -> Result<(), ParamsError> {
-        self.before_plain_value()?;
-        self.out.push_str(if value { "true" } else { "false" });
-        self.after_value(false)
-    }
-
-    /// A string.
-    pub(super) fn string(&mut self, value: &str) -> Result<(), ParamsError> {
-        if self.before_value()?.decimal {
-            return self.decimal(value);
-        }
-        text::push_string(&mut self.out, value);
-        self.after_value(false)
-    }
-
-    /// A string that is known to have nothing to escape.
-    pub(super) fn plain_string(&mut self, value: &str) -> Result<(), ParamsError> {
-        if self.before_value()?.decimal {
-            return self.decimal(value);
-        }
-        self.out.push('"');
-        self.out.push_str(value);
-        self.out.push('"');
-        self.after_value(false)
-    }
-
-    /// A JSON number token, under the number policy.
-    pub(super) fn number(&mut self, token: &str) -> Result<(), ParamsError> {
-        if self.before_value()?.decimal {
-            return self.decimal(token);
-        }
-        if number::is_plain_integer(token) {
-            self.out.push_str(token);
-            return self.after_value(false);
-        }
-        let number = Number::parse(token)
-            .unwrap_or_else(|| Err(not_a_number()))
-            .map_err(|e| self.here(e))?;
-        if self.policy.numbers() == Numbers::Lossless && !number.is_lossless() {
-            return Err(self.here(ParamsError::new(
-                ParamsErrorKind::LossyNumber,
-                "a number has more digits or range than a 64-bit integer or a double holds; \
-                 send fewer digits, or a string if the field is declared a decimal",
-            )));
-        }
-        number.push_es6(&mut self.out);
-        self.after_value(false)
-    }
-
-    /// Any integer.
-    pub(super) fn integer(&mut self, value: impl std::fmt::Display) -> Result<(), ParamsError> {
-        self.number(StackText::of(format_args!("{value}")).as_str())
-    }
-
-    /// A double or a single, by the shortest decimal that reads back as it.
-    pub(super) fn float(
-        &mut self,
-        value: impl std::fmt::LowerExp,
-        finite: bool,
-    ) -> Result<(), ParamsError> {
-        if !finite {
-            return Err(self.at_value(ParamsError::new(
-                ParamsErrorKind::NotFinite,
-                "NaN and infinity are no JSON numbers",
-            )));
-        }
-        self.number(StackText::of(format_args!("{value:e}")).as_str())
-    }
-
-    /// Names the place that a value is being written to, in an error that names none.
-    pub(super) fn here(&self, error: ParamsError) -> ParamsError {
-        error.in_field(|| self.pointer())
-    }
-
-    /// As [`Emitter::here`], where a value is about to come: in an array that is the next element.
-    pub(super) fn at_value(&self, error: ParamsError) -> ParamsError {
-        error.in_field(|| {
-            let mut path = self.pointer();
-            if let Some(array) = self.frames.last()
-                && array.container == Container::Array
-                && array.slot.is_none()
-            {
-                let index = StackText::of(format_args!("{}", array.next_index));
-                pointer::push_token(&mut path, index.as_str());
-            }
-            path
-        })
-    }
-
     /// The members of an object read whole, in order: name and canonical text. Nothing if it was no object.
-    pub(super) fn whole_members(&self) -> Option<impl Iterator<Item = (&str, &str)>> {
+    pub(in crate::params) fn whole_members(&self) -> Option<impl Iterator<Item = (&str, &str)>> {
         let text = |member: &Member| member.value_start..member.text.end;
         let is_object = self.out.starts_with('{');
         is_object.then(|| {
@@ -280,6 +187,7 @@ impl Emitter {
     }
 
     fn named(&mut self, name: &str, variant: bool) -> Result<(), ParamsError> {
+        self.check_order(false)?;
         let frame = self.frames.last_mut().expect("a name stands in an object");
         if let Some(last) = self.members[frame.first_member..].last() {
             let order = text::utf16_order(&self.names[last.name.clone()], name);
@@ -345,8 +253,10 @@ impl Emitter {
             }
             frame.next_index += 1;
         }
-        let slot = frame.slot.expect("a member's value follows its name");
-        Ok(slot.place)
+        match frame.slot {
+            Some(slot) => Ok(slot.place),
+            None => self.check_order(true).map(|()| tree.root()),
+        }
     }
 
     /// After each value: cuts off what is not kept.
@@ -363,7 +273,8 @@ impl Emitter {
                 Nulls::DropEverywhere => true,
                 Nulls::Keep => false,
             };
-            keep &= !(null && drops && !slot.variant && !self.whole);
+            let dropped = null && drops && !slot.variant && !self.whole;
+            keep &= !dropped;
             let member = self.members.last_mut().expect("a member has a name");
             member.text.end = self.out.len();
             member.keep = keep;
@@ -375,20 +286,23 @@ impl Emitter {
     }
 
     fn check_size(&self) -> Result<(), ParamsError> {
-        if self.out.len() > self.policy.max_bytes() {
-            return Err(too_large(self.policy.max_bytes()));
+        // The names of members that were cut off count too, or a value could grow without an end.
+        let size = self.out.len().max(self.names.len());
+        if size > self.policy.max_bytes() {
+            return Err(self.here(too_large(self.policy.max_bytes())));
         }
         Ok(())
     }
 
-    fn decimal(&mut self, token: &str) -> Result<(), ParamsError> {
-        self.out.push('"');
-        Number::parse(token)
-            .unwrap_or_else(|| Err(not_a_decimal()))
-            .and_then(|number| number.push_decimal(&mut self.out))
-            .map_err(|e| self.here(e))?;
-        self.out.push('"');
-        self.after_value(false)
+    /// Names and values take turns in an object. The reader sees to that; a type's own `Serialize` may not.
+    fn check_order(&self, named: bool) -> Result<(), ParamsError> {
+        if self.frames.last().is_some_and(|f| f.slot.is_some()) == named {
+            return Ok(());
+        }
+        Err(ParamsError::new(
+            ParamsErrorKind::Serialize,
+            "the value's own serialization gives a name without a value, or a value without a name",
+        ))
     }
 
     /// Brings the members into order. The sort is in place and never quadratic, and equal names end side by side.
@@ -419,53 +333,12 @@ impl Emitter {
         self.out.truncate(frame.out_start + 1);
         self.out.push_str(&self.scratch);
     }
-
-    /// The path of slots that are taken.
-    fn pointer(&self) -> String {
-        let mut path = String::new();
-        for (depth, frame) in self.frames.iter().enumerate() {
-            if frame.slot.is_none() {
-                break;
-            }
-            if frame.container == Container::Array {
-                let index = StackText::of(format_args!("{}", frame.next_index - 1));
-                pointer::push_token(&mut path, index.as_str());
-                continue;
-            }
-            let inner = self.frames.get(depth + 1);
-            let end = inner.map_or(self.members.len(), |f| f.first_member);
-            let name = self.members[end - 1].name.clone();
-            pointer::push_token(&mut path, &self.names[name]);
-        }
-        path
-    }
-
-    /// The innermost open container's place is the path to the object, whose slot must be empty by now.
-    fn duplicate(&self, name: &str) -> ParamsError {
-        let error = ParamsError::new(
-            ParamsErrorKind::DuplicateMember,
-            "a member stands twice in one object; send it once",
-        );
-        error.in_field(|| {
-            let mut path = self.pointer();
-            pointer::push_token(&mut path, name);
-            path
-        })
-    }
 }
 
-pub(super) fn too_large(max_bytes: usize) -> ParamsError {
+pub(in crate::params) fn too_large(max_bytes: usize) -> ParamsError {
     ParamsError::new(
         ParamsErrorKind::TooLarge,
         format!("the params take more than {max_bytes} bytes"),
-    )
-}
-
-/// From a type that writes its own number text; the reader has checked its own.
-fn not_a_number() -> ParamsError {
-    ParamsError::new(
-        ParamsErrorKind::Unsupported,
-        "a number is not written as JSON numbers are",
     )
 }
 
