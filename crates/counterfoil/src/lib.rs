@@ -11,10 +11,11 @@
 //! - [`store`]: the contract with whatever keeps the records;
 //! - [`answer`]: what a caller is told.
 //!
-//! Features, both on by default, change no behaviour; they add what they name:
+//! Features change no behaviour; they add what they name:
 //!
-//! - `memory`: `MemoryStore`, which forgets on restart and serves one process.
-//! - `tower`: the layer for HTTP handlers, as `counterfoil::tower`.
+//! - `memory`, on by default: `MemoryStore`, which forgets on restart and serves one process.
+//! - `tower`, on by default: the layer for HTTP handlers, as `counterfoil::tower`.
+//! - `axum`: extractors for axum handlers, and path values as its router found them.
 
 #[doc(inline)]
 pub use counterfoil_core::{answer, engine, fingerprint, lifecycle, params, store};
@@ -35,6 +36,14 @@ pub use counterfoil_tower as tower;
 
 // The texts under `docs/` that hold Rust, so that none of them shows what does not compile. Only for doctests: a
 // published crate does not hold those files.
+#[cfg(all(doctest, feature = "memory", feature = "axum"))]
+mod http_texts {
+    #[doc = include_str!("../../../README.md")]
+    mod readme {}
+    #[doc = include_str!("../../../docs/guides/01-wrap-a-handler.md")]
+    mod wrap_a_handler {}
+}
+
 #[cfg(all(doctest, feature = "memory"))]
 mod texts {
     #[doc = include_str!("../../../docs/guides/02-without-http.md")]
