@@ -3,7 +3,7 @@
 mod common;
 
 use common::{BODY, World, agent, confirm, confirm_at, counter, response, send, wrapped};
-use counterfoil_core::{Subject, answer::Wording};
+use counterfoil_core::{Subject, Timestamp, answer::Wording};
 use counterfoil_tower::{Body, CancelService, PreviewService, StatusService};
 use http::{HeaderValue, Request};
 
@@ -50,6 +50,21 @@ async fn a_preview_hands_out_what_confirm_takes_and_touches_no_store() {
     assert_eq!(
         json["operation_id"],
         done.header("counterfoil-operation-id")
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_preview_ends_with_its_quote() {
+    let world = World::new();
+    let quote = Timestamp::from_unix_secs(1_700_000_090);
+    let preview = PreviewService::new(world.gate.clone())
+        .with_quote_end(move |transfer| (transfer.payee == "bob").then_some(quote));
+    let told = send(preview.clone(), confirm_at("/", "", BODY)).await;
+    assert_eq!(told.json()["expires_at"], 1_700_000_090);
+    let unquoted = confirm_at("/", "", r#"{"amount":10,"payee":"eve"}"#);
+    assert_eq!(
+        send(preview, unquoted).await.json()["expires_at"],
+        1_700_000_900
     );
 }
 

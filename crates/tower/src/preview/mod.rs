@@ -10,7 +10,7 @@ use std::{
 
 use bytes::Bytes;
 use counterfoil_core::{
-    Subject,
+    Subject, Timestamp,
     answer::{Answer, Status, Wording},
     engine::{Gate, Preview},
 };
@@ -26,6 +26,7 @@ use crate::{
 };
 
 type Summary<P> = Arc<dyn Fn(&P) -> String + Send + Sync>;
+type QuoteEnd<P> = Arc<dyn Fn(&P) -> Option<Timestamp> + Send + Sync>;
 
 /// Answers a preview: 200 with `fingerprint`, `operation_id`, `expires_at` (seconds since 1970), `expires_in_s` and,
 /// where the service gives one, `summary`; or an answer that says what to mend. No store is touched.
@@ -75,6 +76,7 @@ struct Config<P> {
     gate: Gate<P>,
     reading: Reading,
     summary: Option<Summary<P>>,
+    quote_end: Option<QuoteEnd<P>>,
     wording: Wording,
 }
 
@@ -85,6 +87,7 @@ impl<P> Clone for Config<P> {
             gate: self.gate.clone(),
             reading: self.reading.clone(),
             summary: self.summary.clone(),
+            quote_end: self.quote_end.clone(),
             wording: self.wording.clone(),
         }
     }
@@ -117,6 +120,7 @@ impl<P: Send + Sync + 'static> PreviewService<P> {
                 gate,
                 reading: Reading::default(),
                 summary: None,
+                quote_end: None,
             }),
         }
     }
@@ -162,6 +166,16 @@ impl<P: Send + Sync + 'static> PreviewService<P> {
     #[must_use]
     pub fn with_summary(self, summary: impl Fn(&P) -> String + Send + Sync + 'static) -> Self {
         self.with(|config| config.summary = Some(Arc::new(summary)))
+    }
+
+    /// When the quote that the preview shows ends, by the engine's clock; `None` for params without one. The fingerprint
+    /// ends with it, if it would have lived longer.
+    #[must_use]
+    pub fn with_quote_end(
+        self,
+        end: impl Fn(&P) -> Option<Timestamp> + Send + Sync + 'static,
+    ) -> Self {
+        self.with(|config| config.quote_end = Some(Arc::new(end)))
     }
 
     /// The words of answers, such as another language's. Default: the gate's.
@@ -221,7 +235,11 @@ impl<P: Send + Sync + 'static> Config<P> {
         }
         self.reading.join(parts, &mut incoming).await?;
         let params = self.gate.bind_incoming(incoming)?;
-        let preview = self.gate.preview(&subject, &params).await?;
+        let quote_ends = self.quote_end.as_ref().and_then(|of| of(params.value()));
+        let preview = self
+            .gate
+            .preview_until(&subject, &params, quote_ends)
+            .await?;
         let summary = self.summary.as_ref().map(|of| of(params.value()));
         Ok(issued(&preview, summary))
     }
