@@ -1,0 +1,234 @@
+//! The whole service: the gate around the one handler that moves money, and everything beside it.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Extension, Router,
+    extract::{Query, State},
+    middleware::{from_fn, from_fn_with_state},
+    response::Response,
+    routing::{any, get, get_service, post, post_service},
+};
+use counterfoil::{
+    Clock, MemoryStore, OperationId, Subject, SystemClock,
+    answer::Wording,
+    engine::{ConfigError, Counterfoil, Gate, LeaseTime},
+    fingerprint::Keyring,
+    tower::{CancelService, ConfirmLayer, PreviewService, StatusService},
+};
+use http::StatusCode;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    auth, chaos,
+    later::not_implemented,
+    ledger::Ledger,
+    operations,
+    options::{Options, Times},
+    reply,
+    transfer::{self, Transfer},
+};
+
+/// What every handler needs. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct App(Arc<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    counterfoil: Counterfoil,
+    gate: Gate<Transfer>,
+    ledger: Ledger,
+    max_body: usize,
+}
+
+/// What the ledger of this process may take at worst, with our own timeout and all back-off. A real service adds up what
+/// its provider states here.
+const WORST_CASE: Duration = Duration::from_millis(50);
+const OWN_TIMEOUT: Duration = Duration::from_millis(50);
+const BACKOFF_TOTAL: Duration = Duration::ZERO;
+
+impl App {
+    /// The service in memory, with its keys and its ledger.
+    ///
+    /// # Errors
+    ///
+    /// A configuration that would break a promise.
+    pub(crate) fn new(
+        options: &Options,
+        keys: Keyring,
+        ledger: Ledger,
+    ) -> Result<Self, ConfigError> {
+        let counterfoil = Counterfoil::builder(MemoryStore::new(), keys)
+            .with_wording(options.language.wording())
+            .build()?;
+        let times = &options.times;
+        let gate = counterfoil
+            .gate::<Transfer>(transfer::scope())
+            .with_params(transfer::policy(options.max_body))
+            .with_lease_time(lease_time(times))
+            .with_fingerprint_life(times.fingerprint_ttl)
+            .with_retention(times.retention)
+            .build()?;
+        Ok(Self(Arc::new(Parts {
+            counterfoil,
+            gate,
+            ledger,
+            max_body: options.max_body,
+        })))
+    }
+
+    pub(crate) fn counterfoil(&self) -> &Counterfoil {
+        &self.0.counterfoil
+    }
+
+    pub(crate) fn gate(&self) -> &Gate<Transfer> {
+        &self.0.gate
+    }
+
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.0.ledger
+    }
+
+    pub(crate) fn wording(&self) -> &Wording {
+        self.0.counterfoil.wording()
+    }
+
+    pub(crate) fn max_body(&self) -> usize {
+        self.0.max_body
+    }
+
+    /// All endpoints.
+    pub(crate) fn router(&self, options: &Options) -> Router {
+        let language = options.language;
+        let quote_ttl = options.times.quote_ttl;
+        let preview = PreviewService::new(self.gate().clone())
+            .with_max_body(options.max_body)
+            // A preview states a price, and nothing may be confirmed once the price is over.
+            .with_quote_end(move |_| Some(SystemClock.now() + quote_ttl))
+            .with_summary(move |transfer: &Transfer| transfer.summary(language));
+        // The layer goes around the handler alone, inside of authentication.
+        let confirm = post(transfer::confirm).route_layer(
+            ConfirmLayer::new(self.gate().clone())
+                .with_max_body(options.max_body)
+                .with_max_result(options.max_body),
+        );
+        let confirm = if options.chaos {
+            confirm.route_layer(from_fn(chaos::misbehave))
+        } else {
+            confirm
+        };
+        let status = StatusService::new(self.counterfoil().clone());
+        let cancel = CancelService::new(self.counterfoil().clone());
+        let for_callers = Router::new()
+            .route(
+                "/v1/transfers/preview",
+                post_service(preview).route_layer(from_fn_with_state(
+                    self.clone(),
+                    transfer::refuse_what_needs_one,
+                )),
+            )
+            .route("/v1/transfers/confirm", confirm)
+            .route("/v1/operations/{id}", get_service(status.clone()))
+            .route(
+                "/v1/operation",
+                get_service(status).route_layer(from_fn_with_state(
+                    self.clone(),
+                    operations::needs_credential,
+                )),
+            )
+            .route(
+                "/v1/operations/{id}/cancel",
+                post_service(cancel).route_layer(from_fn_with_state(
+                    self.clone(),
+                    operations::fingerprint_from_body,
+                )),
+            )
+            .route("/ledger", get(effects))
+            .merge(later())
+            .route_layer(from_fn_with_state(self.clone(), auth::authenticate));
+        Router::new()
+            .route("/healthz", get(alive))
+            .route("/metrics", get(not_implemented))
+            .merge(for_callers)
+            .fallback(no_such_path)
+            .method_not_allowed_fallback(no_such_method)
+            .with_state(self.clone())
+    }
+}
+
+fn lease_time(times: &Times) -> LeaseTime {
+    let time = LeaseTime::for_downstream(WORST_CASE, OWN_TIMEOUT, BACKOFF_TOTAL)
+        .with_lease(times.lease)
+        .with_max_run(times.max_run);
+    if times.renewed {
+        time
+    } else {
+        time.without_renewal()
+    }
+}
+
+/// The paths of later versions.
+fn later() -> Router<App> {
+    Router::new()
+        .route("/v1/tickets", post(not_implemented))
+        .route("/v1/tickets/{ticket}", any(not_implemented))
+        .route("/v1/deployments/preview", post(not_implemented))
+        .route("/v1/deployments/confirm", post(not_implemented))
+        .route("/v1/deployments/rollback/preview", post(not_implemented))
+        .route("/v1/deployments/rollback/confirm", post(not_implemented))
+        .route("/v1/operations", get(not_implemented))
+        .route("/v1/operations/{id}/approve", post(not_implemented))
+        .route("/v1/operations/{id}/deny", post(not_implemented))
+        .route("/v1/operations/{id}/resolve", post(not_implemented))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Which {
+    operation_id: Option<String>,
+}
+
+/// The effects of the caller's tenant: the count that must never pass 1 for an operation.
+async fn effects(
+    State(app): State<App>,
+    Extension(subject): Extension<Subject>,
+    which: Result<Query<Which>, axum::extract::rejection::QueryRejection>,
+) -> Response {
+    let of: Option<Option<OperationId>> = match which {
+        Ok(Query(Which { operation_id: None })) => Some(None),
+        Ok(Query(Which {
+            operation_id: Some(text),
+        })) => text.parse().ok().map(Some),
+        Err(_) => None,
+    };
+    let Some(of) = of else {
+        let sentence = "the query is operation_id=ID, with an operation's id";
+        return reply::error(StatusCode::BAD_REQUEST, "query_malformed", sentence);
+    };
+    let effects = app.ledger().effects(subject.tenant(), of).await;
+    reply::json(
+        StatusCode::OK,
+        &json!({"count": effects.len(), "effects": effects}),
+    )
+}
+
+async fn alive() -> Response {
+    reply::json(StatusCode::OK, &json!({"status": "ok"}))
+}
+
+async fn no_such_path() -> Response {
+    reply::error(
+        StatusCode::NOT_FOUND,
+        "no_such_path",
+        "there is nothing at this path",
+    )
+}
+
+async fn no_such_method() -> Response {
+    reply::error(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "no_such_method",
+        "this path takes another method; the header Allow names it",
+    )
+}

@@ -1,0 +1,64 @@
+//! What the program says of itself: its help, and the lines at its start.
+
+use std::net::SocketAddr;
+
+use crate::keys;
+
+/// The lines on stdout once it is ready: the first is read by programs, the rest by people.
+pub(crate) fn ready(address: SocketAddr) -> String {
+    let url = format!("http://{address}");
+    let caller = "-H 'Authorization: Bearer acme/agent-7'";
+    let json = "-H 'Content-Type: application/json'";
+    let params =
+        r#"{"amount":"120.50","currency":"EUR","payee_id":"payee-7","source_account":"acc-1"}"#;
+    format!(
+        r#"listening on {url}
+
+Three commands to try, in one shell (repeat the second one as often as you like):
+
+  F=$(curl -s {url}/v1/transfers/preview {caller} {json} -d '{params}' | tee /dev/stderr | sed 's/.*"fingerprint":"\([^"]*\)".*/\1/')
+
+  curl -si {url}/v1/transfers/confirm {caller} {json} -H "Counterfoil-Fingerprint: $F" -d '{params}'
+
+  curl -s {url}/v1/operation {caller} -H "Counterfoil-Fingerprint: $F"
+
+Callers are `Authorization: Bearer TENANT/PRINCIPAL`: a stand-in that believes anybody, for trying out only.
+"#
+    )
+}
+
+/// `--help`.
+pub(crate) fn help() -> String {
+    format!(
+        "\
+A payment API for agents in which every transfer happens once.
+
+Usage: transfer-gateway [OPTIONS]
+       transfer-gateway demo [--lang en|zh]
+
+`demo` tells what an unreliable agent does to this API and to a bare one, and ends.
+
+Options:
+  --listen ADDR             where it listens; port 0 takes a free one [127.0.0.1:8080]
+  --store memory:           where operations are kept; in this version in memory only
+  --ledger PATH             appends effects to this file, one JSON line each [in memory]
+  --keys KID=HEX[,…]        signing keys of 32 to 64 bytes, the first signs; else ${variable},
+                            which other users of the machine can't see; else a random one
+  --fingerprint-ttl TIME    how long a fingerprint lives [15m]
+  --quote-ttl TIME          how long a previewed price holds; no fingerprint outlives it [15m]
+  --lease TIME              how long a record waits for a sign of life of its handler [30s]
+  --max-run TIME            how long a handler is kept alive [60s]
+  --no-renew                leases are not renewed while a handler runs
+  --retention TIME          how long records are kept [7d]
+  --max-body BYTES          longest request body, and longest response kept for a replay [1048576]
+  --lang en|zh              language of answers [en]
+  --chaos                   the header X-Chaos makes calls misbehave; loopback only
+  -h, --help                this text
+  -V, --version             the version
+
+Options of later versions (--wait, --ledger-mode, --recovery, --approval-ttl, --repeat-window, --audit,
+--accept-lost-writes) are refused.
+",
+        variable = keys::VARIABLE
+    )
+}

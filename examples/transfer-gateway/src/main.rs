@@ -1,0 +1,150 @@
+//! ```text
+//! cargo run -p transfer-gateway                 # serves on 127.0.0.1:8080
+//! cargo run -p transfer-gateway -- demo         # an unreliable agent, told step by step
+//! cargo run -p transfer-gateway -- --help
+//! ```
+//!
+//! A payment API for agents: a transfer is previewed, agreed to, and confirmed with the fingerprint that the preview
+//! gave. However often and however oddly it is confirmed, it happens once, and every call is told what stands.
+//!
+//! A request's way: [`server`], [`auth`], [`app`] (the routes), the layer of [`counterfoil::tower`], then
+//! [`transfer`], whose handler writes to the [`ledger`]. [`chaos`] breaks that on request.
+
+mod app;
+mod auth;
+mod chaos;
+mod demo;
+mod greeting;
+mod keys;
+mod language;
+mod later;
+mod ledger;
+mod operations;
+mod options;
+mod reply;
+mod server;
+mod signals;
+#[cfg(test)]
+mod tests;
+mod transfer;
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+    time::Duration,
+};
+
+use tracing::{Level, warn};
+
+use app::App;
+use ledger::Ledger;
+use options::{Command, Options};
+
+/// What a wrong command line exits with, as is the custom.
+const EXIT_MISUSE: u8 = 2;
+
+fn main() -> ExitCode {
+    let command = match options::parse(std::env::args_os().skip(1)) {
+        Ok(command) => command,
+        Err(misuse) => return fail(EXIT_MISUSE, &misuse.to_string()),
+    };
+    match command {
+        Command::Help => say(&greeting::help()),
+        Command::Version => say(concat!(
+            "transfer-gateway ",
+            env!("CARGO_PKG_VERSION"),
+            "\n"
+        )),
+        Command::Demo(language) => return in_runtime(demo::play(language)),
+        Command::Serve(options) => {
+            log_to_stderr();
+            return in_runtime(serve(*options));
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn in_runtime(task: impl Future<Output = ExitCode>) -> ExitCode {
+    match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime.block_on(task),
+        Err(error) => fail(1, &format!("no runtime: {error}")),
+    }
+}
+
+async fn serve(options: Options) -> ExitCode {
+    let app = match assemble(&options) {
+        Ok(app) => app,
+        Err((code, sentence)) => return fail(code, &sentence),
+    };
+    if options.chaos {
+        warn!("--chaos: any caller can make this process misbehave, and end it");
+    }
+    // Before the first line: whoever reads it may send a signal at once.
+    let stop = match signals::first() {
+        Ok(stop) => stop,
+        Err(error) => return fail(1, &format!("can't listen to signals: {error}")),
+    };
+    let listener = match server::bind(options.listen).await {
+        Ok(listener) => listener,
+        Err(sentence) => return fail(1, &sentence),
+    };
+    let address = listener.local_addr().unwrap_or(options.listen);
+    say(&greeting::ready(address));
+    let limit = (options.times.max_run + MARGIN).min(LONGEST_STOP);
+    server::serve(
+        listener,
+        app.router(&options),
+        app.counterfoil(),
+        stop,
+        limit,
+    )
+    .await;
+    ExitCode::SUCCESS
+}
+
+/// For writing down how the last runs ended.
+const MARGIN: Duration = Duration::from_secs(3);
+/// What waits longer for a process to stop kills it.
+const LONGEST_STOP: Duration = Duration::from_secs(30);
+
+fn assemble(options: &Options) -> Result<App, (u8, String)> {
+    let misuse = |error: &dyn std::error::Error| (EXIT_MISUSE, with_sources(error));
+    let keys = keys::load(options.keys.as_ref()).map_err(|error| misuse(&error))?;
+    let ledger = match &options.ledger {
+        None => Ledger::in_memory(),
+        Some(path) => Ledger::open(path).map_err(|error| (1, error.to_string()))?,
+    };
+    App::new(options, keys, ledger).map_err(|error| misuse(&error))
+}
+
+fn with_sources(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text = format!("{text}: {error}");
+        source = error.source();
+    }
+    text
+}
+
+fn log_to_stderr() {
+    tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_ansi(false)
+        .with_max_level(Level::INFO)
+        .init();
+}
+
+/// Whoever started us may have read the first line and closed the pipe: that is no reason to end.
+fn say(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+fn fail(code: u8, sentence: &str) -> ExitCode {
+    let _ = writeln!(io::stderr().lock(), "error: {sentence}");
+    ExitCode::from(code)
+}

@@ -1,0 +1,352 @@
+//! The command line.
+//!
+//! An option of a later version is refused by name: one that is taken and does nothing would promise what nobody keeps.
+
+use std::{ffi::OsString, fmt, net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
+
+use lexopt::Arg;
+
+use crate::language::Language;
+
+/// What is asked of the program.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Serve(Box<Options>),
+    Demo(Language),
+    Help,
+    Version,
+}
+
+/// How the gateway is to run.
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) listen: SocketAddr,
+    pub(crate) ledger: Option<PathBuf>,
+    pub(crate) keys: Option<KeysText>,
+    pub(crate) times: Times,
+    pub(crate) max_body: usize,
+    pub(crate) language: Language,
+    pub(crate) chaos: bool,
+}
+
+/// How long things live and take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Times {
+    pub(crate) fingerprint_ttl: Duration,
+    pub(crate) quote_ttl: Duration,
+    pub(crate) lease: Duration,
+    pub(crate) max_run: Duration,
+    pub(crate) retention: Duration,
+    pub(crate) renewed: bool,
+}
+
+/// What was given for the keys. `Debug` shows nothing of it.
+pub(crate) struct KeysText(pub(crate) String);
+
+/// A command line that can't be followed, in a sentence.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Misuse(String);
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            ledger: None,
+            keys: None,
+            times: Times::default(),
+            max_body: 1 << 20,
+            language: Language::English,
+            chaos: false,
+        }
+    }
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        let minutes = |n: u64| Duration::from_secs(n * 60);
+        Self {
+            fingerprint_ttl: minutes(15),
+            quote_ttl: minutes(15),
+            lease: Duration::from_secs(30),
+            max_run: minutes(1),
+            retention: minutes(7 * 24 * 60),
+            renewed: true,
+        }
+    }
+}
+
+impl fmt::Debug for KeysText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeysText")
+    }
+}
+
+/// Reads the arguments that follow the program's name.
+pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, Misuse> {
+    let mut parser = lexopt::Parser::from_args(args);
+    let mut options = Options::default();
+    let mut demo = false;
+    // The first option that the demo doesn't know.
+    let mut beyond_demo = None;
+    while let Some(arg) = parser.next()? {
+        let name = match arg {
+            Arg::Short('h') => return Ok(Command::Help),
+            Arg::Short('V') => return Ok(Command::Version),
+            Arg::Short(other) => return Err(misuse(format!("there is no option -{other}"))),
+            Arg::Value(word) if word == "demo" && !demo => {
+                demo = true;
+                continue;
+            }
+            Arg::Value(word) => {
+                let word = word.to_string_lossy();
+                return Err(misuse(format!(
+                    "there is no command {word:?}; the only one is demo"
+                )));
+            }
+            Arg::Long(name) => name.to_owned(),
+        };
+        match name.as_str() {
+            "help" => return Ok(Command::Help),
+            "version" => return Ok(Command::Version),
+            "lang" => {}
+            _ => beyond_demo = beyond_demo.or_else(|| Some(name.clone())),
+        }
+        take(&mut options, &name, &mut parser)?;
+    }
+    if demo {
+        return match beyond_demo {
+            Some(name) => Err(misuse(format!("demo takes no --{name}, only --lang"))),
+            None => Ok(Command::Demo(options.language)),
+        };
+    }
+    check(&options)?;
+    Ok(Command::Serve(Box::new(options)))
+}
+
+fn take(options: &mut Options, name: &str, parser: &mut lexopt::Parser) -> Result<(), Misuse> {
+    let times = &mut options.times;
+    match name {
+        "listen" => options.listen = value(name, "an address such as 127.0.0.1:8080", parser)?,
+        "ledger" => options.ledger = Some(parser.value()?.into()),
+        "keys" => options.keys = Some(KeysText(text(name, parser)?)),
+        "fingerprint-ttl" => times.fingerprint_ttl = duration(name, parser)?,
+        "quote-ttl" => times.quote_ttl = duration(name, parser)?,
+        "lease" => times.lease = duration(name, parser)?,
+        "max-run" => times.max_run = duration(name, parser)?,
+        "retention" => times.retention = duration(name, parser)?,
+        "no-renew" => times.renewed = false,
+        "max-body" => options.max_body = value(name, "a number of bytes", parser)?,
+        "lang" => options.language = value(name, "en or zh", parser)?,
+        "chaos" => options.chaos = true,
+        _ => return later(name, parser),
+    }
+    Ok(())
+}
+
+/// Options of later versions: what they are today may be said, anything else is refused.
+fn later(name: &str, parser: &mut lexopt::Parser) -> Result<(), Misuse> {
+    match name {
+        "store" => {
+            let url = text(name, parser)?;
+            // The rest of a URL may hold a password.
+            let scheme = url.split(':').next().unwrap_or_default();
+            only(url == "memory:", name, scheme, "memory:")
+        }
+        "wait" => {
+            let wait = duration(name, parser)?;
+            let shown = humantime::format_duration(wait).to_string();
+            only(
+                wait.is_zero(),
+                name,
+                &shown,
+                "0s: a duplicate in flight is answered at once",
+            )
+        }
+        "repeat-window" => {
+            let window = duration(name, parser)?;
+            let shown = humantime::format_duration(window).to_string();
+            only(
+                window.is_zero(),
+                name,
+                &shown,
+                "0s: there is no repeat guard yet",
+            )
+        }
+        "ledger-mode" => {
+            let mode = text(name, parser)?;
+            only(mode == "fenced", name, &mode, "fenced")
+        }
+        "recovery" => {
+            let recovery = text(name, parser)?;
+            only(recovery == "manual", name, &recovery, "manual")
+        }
+        "accept-lost-writes" | "approval-ttl" | "audit" => {
+            Err(misuse(format!("--{name} is not in this version")))
+        }
+        _ => Err(misuse(format!("there is no option --{name}; see --help"))),
+    }
+}
+
+fn only(is_it: bool, name: &str, given: &str, known: &str) -> Result<(), Misuse> {
+    if is_it {
+        return Ok(());
+    }
+    Err(misuse(format!(
+        "--{name} {given} is not in this version; it knows only {known}"
+    )))
+}
+
+fn check(options: &Options) -> Result<(), Misuse> {
+    if options.chaos && !options.listen.ip().is_loopback() {
+        let ip = options.listen.ip();
+        return Err(misuse(format!(
+            "--chaos lets any caller break this process, so it needs a loopback --listen, and {ip} is none"
+        )));
+    }
+    if options.times.quote_ttl < SHORTEST_QUOTE {
+        return Err(misuse(
+            "--quote-ttl under 1s leaves no time to confirm anything".to_owned(),
+        ));
+    }
+    if options.max_body == 0 {
+        return Err(misuse("--max-body 0 would refuse every request".to_owned()));
+    }
+    Ok(())
+}
+
+/// The end of a fingerprint is rounded down to a second.
+const SHORTEST_QUOTE: Duration = Duration::from_secs(1);
+
+fn text(name: &str, parser: &mut lexopt::Parser) -> Result<String, Misuse> {
+    // The value isn't shown: it may be a key.
+    parser
+        .value()?
+        .into_string()
+        .map_err(|_| misuse(format!("--{name} is not UTF-8")))
+}
+
+fn value<T: FromStr>(name: &str, expected: &str, parser: &mut lexopt::Parser) -> Result<T, Misuse> {
+    let text = text(name, parser)?;
+    text.parse()
+        .map_err(|_| misuse(format!("--{name} {text:?} is not {expected}")))
+}
+
+fn duration(name: &str, parser: &mut lexopt::Parser) -> Result<Duration, Misuse> {
+    let text = text(name, parser)?;
+    humantime::parse_duration(&text).map_err(|_| {
+        misuse(format!(
+            "--{name} {text:?} is not a duration such as 15m or 300ms"
+        ))
+    })
+}
+
+const fn misuse(sentence: String) -> Misuse {
+    Misuse(sentence)
+}
+
+impl From<lexopt::Error> for Misuse {
+    fn from(error: lexopt::Error) -> Self {
+        // The value that an option doesn't take may be a secret.
+        let error = match error {
+            lexopt::Error::UnexpectedValue { option, .. } => format!("{option} takes no value"),
+            other => other.to_string(),
+        };
+        Self(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Command, String> {
+        parse(line.split_whitespace().map(OsString::from)).map_err(|misuse| misuse.to_string())
+    }
+
+    fn options(line: &str) -> Options {
+        match parsed(line) {
+            Ok(Command::Serve(options)) => *options,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_option_of_this_version_is_read() {
+        let o = options(
+            "--listen [::1]:0 --store memory: --ledger l.jsonl --keys k1=00 --fingerprint-ttl 2s --quote-ttl 3s \
+             --lease 300ms --max-run 5s --retention 7d --no-renew --wait 0s --ledger-mode fenced --recovery manual \
+             --max-body 64 --lang zh --chaos --repeat-window 0s",
+        );
+        assert_eq!(o.listen.to_string(), "[::1]:0");
+        assert_eq!(o.ledger, Some(PathBuf::from("l.jsonl")));
+        assert_eq!(o.keys.expect("keys").0, "k1=00");
+        assert_eq!(o.times.fingerprint_ttl, Duration::from_secs(2));
+        assert_eq!(o.times.quote_ttl, Duration::from_secs(3));
+        assert_eq!(o.times.lease, Duration::from_millis(300));
+        assert_eq!(o.times.max_run, Duration::from_secs(5));
+        assert_eq!(o.times.retention, Duration::from_secs(7 * 86_400));
+        assert!(!o.times.renewed && o.chaos);
+        assert_eq!((o.max_body, o.language), (64, Language::Chinese));
+    }
+
+    #[test]
+    fn what_a_later_version_will_do_is_refused_by_name() {
+        for line in [
+            "--store redis://user:secret@host",
+            "--store=postgres://user:secret@host",
+            "--wait 2s",
+            "--ledger-mode dedup",
+            "--ledger-mode plain",
+            "--recovery takeover",
+            "--accept-lost-writes",
+            "--audit file",
+            "--approval-ttl 1h",
+            "--repeat-window 10m",
+        ] {
+            let refused = parsed(line).expect_err(line);
+            assert!(refused.contains("not in this version"), "{line}: {refused}");
+            assert!(!refused.contains("secret"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_value_is_named_with_what_is_expected() {
+        for (line, words) in [
+            ("--listen here", "--listen \"here\" is not an address"),
+            ("--lease soon", "--lease \"soon\" is not a duration"),
+            ("--lang fr", "is not en or zh"),
+            ("--max-body -1", "--max-body"),
+            ("--max-body 0", "refuse every request"),
+            ("--quote-ttl 900ms", "leaves no time"),
+            ("--lease", "--lease"),
+            ("--colour", "there is no option --colour"),
+            ("serve", "there is no command"),
+            ("-x", "there is no option -x"),
+            ("--no-renew=secret", "takes no value"),
+            ("demo --listen 127.0.0.1:0", "demo takes no --listen"),
+        ] {
+            let refused = parsed(line).expect_err(line);
+            assert!(refused.contains(words), "{line}: {refused}");
+            assert!(!refused.contains("secret"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn chaos_is_refused_on_an_address_that_others_can_reach() {
+        for line in ["--chaos --listen 0.0.0.0:0", "--listen [::]:0 --chaos"] {
+            assert!(parsed(line).expect_err(line).contains("loopback"));
+        }
+        assert!(options("--chaos --listen 127.9.9.9:0").chaos);
+    }
+
+    #[test]
+    fn demo_takes_a_language() {
+        assert!(matches!(
+            parsed("demo --lang zh"),
+            Ok(Command::Demo(Language::Chinese))
+        ));
+        assert!(matches!(parsed("--help"), Ok(Command::Help)));
+        assert!(matches!(parsed("-V"), Ok(Command::Version)));
+    }
+}
