@@ -10,8 +10,6 @@ use super::step::Step;
 pub(crate) enum Ending {
     Passed,
     Failed,
-    /// It found nothing to do, which is not a pass.
-    Nothing,
 }
 
 /// The steps that came to an end, in order.
@@ -23,11 +21,6 @@ pub(crate) struct Report {
 impl Report {
     pub(crate) fn add(&mut self, step: &'static str, took: Duration, ending: Ending) {
         self.rows.push((step, took, ending));
-    }
-
-    /// How many steps passed.
-    pub(crate) fn passed(&self) -> usize {
-        self.count(Ending::Passed)
     }
 
     /// The table and the line of counts. Chosen steps that have no row were not run.
@@ -50,15 +43,12 @@ impl Report {
     fn counts(&self, chosen: usize) -> String {
         let mut line = format!(
             "steps: {} passed, {} failed",
-            self.passed(),
+            self.count(Ending::Passed),
             self.count(Ending::Failed)
         );
-        let others = [
-            (self.count(Ending::Nothing), "with nothing to do"),
-            (chosen - self.rows.len(), "not run"),
-        ];
-        for (count, what) in others.into_iter().filter(|(count, _)| *count > 0) {
-            let _ = write!(line, ", {count} {what}");
+        let not_run = chosen - self.rows.len();
+        if not_run > 0 {
+            let _ = write!(line, ", {not_run} not run");
         }
         line
     }
@@ -73,7 +63,6 @@ impl Ending {
         match self {
             Self::Passed => "passed",
             Self::Failed => "failed",
-            Self::Nothing => "nothing to do",
         }
     }
 }
@@ -104,13 +93,10 @@ mod tests {
     }
 
     #[test]
-    fn what_had_nothing_to_do_or_did_not_run_is_not_counted_as_passed() {
-        let (report, chosen) = report(&[Ending::Nothing, Ending::Failed]);
+    fn what_did_not_run_is_not_counted_as_passed() {
+        let (report, chosen) = report(&[Ending::Passed, Ending::Failed]);
         let text = report.text(&chosen);
-        assert_eq!(
-            last_line(&text),
-            "steps: 0 passed, 1 failed, 1 with nothing to do, 1 not run"
-        );
+        assert_eq!(last_line(&text), "steps: 1 passed, 1 failed, 1 not run");
         assert!(text.contains("  not run\n"), "{text}");
     }
 }

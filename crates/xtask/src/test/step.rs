@@ -27,7 +27,6 @@ pub(crate) struct Step {
     /// Does it.
     pub(crate) run: fn(&Context, Bound) -> Result<(), Failure>,
     stands_on: Option<Part>,
-    may_be_absent: bool,
 }
 
 /// A part of the project that a step stands on.
@@ -37,15 +36,6 @@ pub(crate) enum Part {
     Package(&'static str),
     /// A file, from the root.
     File(&'static str),
-}
-
-/// A part that is not there, named.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Absence {
-    /// The step may still find it missing: it has nothing to do.
-    Expected(String),
-    /// It has to be there: the step fails.
-    Fault(String),
 }
 
 impl Step {
@@ -62,7 +52,6 @@ impl Step {
             bound: Duration::from_secs(minutes * 60),
             run,
             stands_on: None,
-            may_be_absent: false,
         }
     }
 
@@ -78,24 +67,11 @@ impl Step {
         self
     }
 
-    /// For a part that is not built yet: if it is missing, the step has nothing to do. To be deleted when it is there.
-    pub(crate) const fn if_present(mut self) -> Self {
-        self.may_be_absent = true;
-        self
-    }
-
-    /// What is missing of what the step stands on.
-    pub(crate) fn absence(&self, workspace: &Workspace) -> Option<Absence> {
-        let part = self.stands_on?;
-        if part.is_in(workspace) {
-            return None;
-        }
-        let name = part.name();
-        Some(if self.may_be_absent {
-            Absence::Expected(name)
-        } else {
-            Absence::Fault(name)
-        })
+    /// What is missing of what the step stands on, named.
+    pub(crate) fn missing(&self, workspace: &Workspace) -> Option<String> {
+        self.stands_on
+            .filter(|part| !part.is_in(workspace))
+            .map(Part::name)
     }
 }
 
@@ -123,27 +99,26 @@ mod tests {
         Ok(())
     }
 
-    fn absence(step: &Step) -> Option<Absence> {
+    fn missing(part: Part) -> Option<String> {
         let runner = Runner::deaf();
-        step.absence(&Workspace::load(&runner).expect("cargo answers"))
+        let workspace = Workspace::load(&runner).expect("cargo answers");
+        Step::new("s", "", 1, nothing)
+            .stands_on(part)
+            .missing(&workspace)
     }
 
     #[test]
-    fn a_missing_part_is_a_fault_unless_it_is_marked_as_not_built_yet() {
-        let missing = Part::File("no/such/file");
-        let step = Step::new("s", "", 1, nothing).stands_on(missing);
-        let name = "file `no/such/file`".to_owned();
-        assert_eq!(absence(&step), Some(Absence::Fault(name.clone())));
-        assert_eq!(absence(&step.if_present()), Some(Absence::Expected(name)));
+    fn a_missing_part_is_named() {
+        let name = Some("file `no/such/file`".to_owned());
+        assert_eq!(missing(Part::File("no/such/file")), name);
+        let name = Some("package `no-such-package`".to_owned());
+        assert_eq!(missing(Part::Package("no-such-package")), name);
     }
 
     #[test]
-    fn a_part_that_is_there_is_not_absent() {
+    fn a_part_that_is_there_is_not_missing() {
         for part in [Part::File("Cargo.toml"), Part::Package("xtask")] {
-            assert_eq!(
-                absence(&Step::new("s", "", 1, nothing).stands_on(part)),
-                None
-            );
+            assert_eq!(missing(part), None);
         }
     }
 }

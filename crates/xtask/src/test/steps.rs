@@ -35,7 +35,6 @@ pub(crate) const STEPS: &[Step] = &[
         25,
         build,
     )
-    .if_present()
     .stands_on(Part::Package(GATEWAY)),
     Step::new("tests", "unit, conformance and black-box tests", 25, tests),
     Step::new("doctests", "the examples in docs and guides", 25, doctests),
@@ -52,7 +51,6 @@ pub(crate) const STEPS: &[Step] = &[
         25,
         hashes,
     )
-    .if_present()
     .stands_on(Part::File(HASHES)),
     Step::new(
         "spec",
@@ -61,10 +59,8 @@ pub(crate) const STEPS: &[Step] = &[
         spec,
     )
     .needs(&[PYTHON])
-    .if_present()
     .stands_on(Part::File(VERIFIER)),
     Step::new("demo", "the transfer gateway's demo ends well", 25, demo)
-        .if_present()
         .stands_on(Part::Package(GATEWAY)),
     Step::new(
         "texts",
@@ -98,9 +94,7 @@ fn build(context: &Context, bound: Bound) -> Result<(), Failure> {
 /// Everything but benchmarks, which take long and prove nothing here. The programs are built first, so that black-box
 /// tests never meet an old one when this step runs alone.
 fn tests(context: &Context, bound: Bound) -> Result<(), Failure> {
-    if context.workspace.has_package(GATEWAY) {
-        build(context, bound)?;
-    }
+    build(context, bound)?;
     let arguments = "test --workspace --all-features --lib --bins --tests --examples";
     cargo(context, bound, &words(arguments))
 }
