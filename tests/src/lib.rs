@@ -1,0 +1,28 @@
+//! The harness of the black-box tests: starts the built transfer gateway, speaks HTTP to it, and reads what it prints.
+//!
+//! Rules:
+//!
+//! - Every wait is bounded and names what it waited for.
+//! - A gateway is ended by its own process id, and its log is searched for secrets when it ends, in every test.
+//! - Nothing is skipped: a program that isn't built fails the test with the command that builds it.
+//!
+//! The tests know the project by its contract alone; no crate of ours is a dependency.
+
+mod call;
+mod caller;
+mod gateway;
+mod params;
+mod previewed;
+mod process;
+mod raw;
+mod secrets;
+mod wait;
+
+pub use call::{Call, Cut, Reply};
+pub use caller::Caller;
+pub use gateway::{Gateway, Scratch};
+pub use params::{transfer, with};
+pub use previewed::Previewed;
+pub use process::{Finished, Program};
+pub use raw::Raw;
+pub use wait::until;
