@@ -220,6 +220,12 @@ impl Reply {
     pub fn assert_answer(&self, status: u16, word: &str, executed: &str) -> &Self {
         self.assert_told(status, word);
         assert_eq!(self.header("content-type"), "application/json", "{self:#?}");
+        // It is one caller's, at one moment.
+        assert_eq!(self.header("cache-control"), "no-store", "{self:#?}");
+        if matches!(word, "in_progress" | "outcome_unknown") {
+            let seconds: u64 = self.header("retry-after").parse().expect("seconds to wait");
+            assert!(seconds > 0, "{self:#?}");
+        }
         assert_eq!(self.text("status"), word, "{self:#?}");
         assert_eq!(self.text("executed"), executed, "{self:#?}");
         for text in ["meaning", "instruction"] {

@@ -45,6 +45,20 @@ impl Previewed {
             .header("counterfoil-fingerprint", &self.fingerprint)
     }
 
+    /// The same call as text of HTTP/1.1, with further header lines, each ending in CR LF.
+    #[must_use]
+    pub fn call_text(&self, more: &str) -> String {
+        let body = self.params.to_string();
+        format!(
+            "POST /v1/transfers/confirm HTTP/1.1\r\nHost: gateway\r\nAuthorization: {}\r\n\
+             Content-Type: application/json\r\nCounterfoil-Fingerprint: {}\r\n{more}\
+             Content-Length: {}\r\n\r\n{body}",
+            self.caller.authorization(),
+            self.fingerprint,
+            body.len(),
+        )
+    }
+
     /// Confirms it.
     pub async fn confirm(&self) -> Reply {
         self.caller.send(self.call()).await
