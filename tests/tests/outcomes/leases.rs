@@ -56,3 +56,19 @@ async fn a_handler_whose_lease_lapsed_before_its_effect_has_none() {
     assert_ne!(late.word(), "completed", "{late:#?}");
     assert_eq!(previewed.effects().await, 0);
 }
+
+#[tokio::test]
+async fn a_run_past_its_longest_time_is_doubt_however_healthy_it_is() {
+    let gateway = Gateway::start(&["--lease", "300ms", "--max-run", "600ms"]);
+    let previewed = previewed(&gateway).await;
+    let running = previewed.start_running("delay-after=2000").await;
+    previewed.until_state("unknown").await;
+    previewed
+        .confirm()
+        .await
+        .assert_answer(202, "outcome_unknown", "unknown");
+    assert!(!running.is_finished(), "the handler goes on");
+    let late = running.await.expect("a call").expect("an answer");
+    late.assert_told(201, "completed");
+    DONE.hold(&previewed, "delay-after=2000").await;
+}
