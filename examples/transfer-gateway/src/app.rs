@@ -39,7 +39,6 @@ struct Parts {
     counterfoil: Counterfoil,
     gate: Gate<Transfer>,
     ledger: Ledger,
-    max_body: usize,
 }
 
 /// What the ledger of this process may take at worst, with our own timeout and all back-off. A real service adds up what
@@ -66,6 +65,7 @@ impl App {
         let gate = counterfoil
             .gate::<Transfer>(transfer::scope())
             .with_params(transfer::policy(options.max_body))
+            .with_check(transfer::refuse_what_needs_one)
             .with_lease_time(lease_time(times))
             .with_fingerprint_life(times.fingerprint_ttl)
             .with_retention(times.retention)
@@ -74,7 +74,6 @@ impl App {
             counterfoil,
             gate,
             ledger,
-            max_body: options.max_body,
         })))
     }
 
@@ -92,10 +91,6 @@ impl App {
 
     pub(crate) fn wording(&self) -> &Wording {
         self.0.counterfoil.wording()
-    }
-
-    pub(crate) fn max_body(&self) -> usize {
-        self.0.max_body
     }
 
     /// All endpoints.
@@ -121,13 +116,7 @@ impl App {
         let status = StatusService::new(self.counterfoil().clone());
         let cancel = CancelService::new(self.counterfoil().clone());
         let for_callers = Router::new()
-            .route(
-                "/v1/transfers/preview",
-                post_service(preview).route_layer(from_fn_with_state(
-                    self.clone(),
-                    transfer::refuse_what_needs_one,
-                )),
-            )
+            .route("/v1/transfers/preview", post_service(preview))
             .route("/v1/transfers/confirm", confirm)
             .route("/v1/operations/{id}", get_service(status.clone()))
             .route(

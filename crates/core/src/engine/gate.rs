@@ -7,15 +7,15 @@ use tracing::Instrument;
 
 use super::{
     Admission, Attempt, Bound, Execution, Guard, Incoming, LeaseTime, Outcome, Params, RawParams,
-    attempt::Began, claim, counterfoil::Shared, incoming, security,
+    answers, attempt::Began, claim, counterfoil::Shared, incoming, security,
 };
 use crate::{
     OperationId, Owner, ParamHash, Scope, Subject, Timestamp,
     answer::{Answer, Status, Wording},
     fingerprint::{Fingerprint, Opened, Terms},
-    lifecycle::Claim,
+    lifecycle::{Claim, State},
     params::{Canonicalizer, CompiledPolicy, Extra, ParamsError, Reading, decode},
-    store::{Acquire, Identity, StoreErrorKind},
+    store::{Acquire, Identity, Sighting, StoreErrorKind},
 };
 
 /// How long a fingerprint lives.
@@ -26,6 +26,9 @@ pub(super) const DEFAULT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 *
 /// Decodes what was read strictly, and hashes it.
 pub(super) type Reader<P> =
     fn(&CompiledPolicy, Reading, &[Extra<'_>]) -> Result<(P, ParamHash), ParamsError>;
+
+/// What the service refuses of valid params.
+pub(super) type Check<P> = Arc<dyn Fn(&P) -> Result<(), Answer> + Send + Sync>;
 
 /// One per action. Cheap to clone; goes into the state of a server, a service, a tool's handler.
 pub struct Gate<P> {
@@ -41,6 +44,7 @@ pub(super) struct Config<P> {
     pub(super) life: Duration,
     pub(super) retention: Duration,
     pub(super) takeover_within: Option<Duration>,
+    pub(super) check: Option<Check<P>>,
     pub(super) guards: Vec<Guard<P>>,
 }
 
@@ -214,6 +218,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
         quote_ends: Option<Timestamp>,
     ) -> Result<Preview, Answer> {
         let config = &self.config;
+        self.check(params)?;
         let now = config.shared.clock.now();
         let id = OperationId::mint(now);
         let end = (now + config.life).min(quote_ends.unwrap_or(Timestamp::from_unix_ms(u64::MAX)));
@@ -249,6 +254,9 @@ impl<P: Send + Sync + 'static> Gate<P> {
         let terms = opened.terms();
         if terms.check_params(&params.hash).is_err() {
             return Verdict::Answer(self.params_changed(subject, terms).await);
+        }
+        if let Err(refused) = self.check(&params) {
+            return Verdict::Answer(self.refused(subject, terms, refused).await);
         }
         let identity = Identity {
             subject: subject.clone(),
@@ -286,6 +294,29 @@ impl<P: Send + Sync + 'static> Gate<P> {
         }
     }
 
+    fn check(&self, params: &Bound<P>) -> Result<(), Answer> {
+        match &self.config.check {
+            Some(check) => check(&params.value),
+            None => Ok(()),
+        }
+    }
+
+    /// The service refuses these params by now. What has run, or runs, is told all the same: the rule may be newer.
+    async fn refused(&self, subject: &Subject, terms: &Terms, refused: Answer) -> Answer {
+        match self.config.shared.store.find(terms.id()).await {
+            Ok(Sighting {
+                record: Some(record),
+                now,
+            }) if record.identity.subject == *subject
+                && record.state_at(now) != State::Released =>
+            {
+                answers::of_record(&self.config.shared, record, Some(now))
+            }
+            Ok(_) => refused,
+            Err(error) => answers::of_error(&error, terms.id()),
+        }
+    }
+
     /// Told in every state and at any time, before anything about `exp`; the operation's own subject learns its state.
     async fn params_changed(&self, subject: &Subject, terms: &Terms) -> Answer {
         security::params_changed(terms.id(), subject, &self.config.scope);
@@ -299,7 +330,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
                 }
                 Some(_) => {}
                 None => {
-                    let absent = super::answers::of_absence(
+                    let absent = answers::of_absence(
                         &self.config.shared,
                         terms.id(),
                         terms.exp(),

@@ -5,9 +5,9 @@ use std::{fmt, sync::Arc, time::Duration};
 use super::{
     ConfigError, Gate, Guard, LeaseTime, Params, RawParams,
     counterfoil::{Facts, Shared},
-    gate::{Config, DEFAULT_LIFE, DEFAULT_RETENTION, Reader, read_raw, read_typed},
+    gate::{Check, Config, DEFAULT_LIFE, DEFAULT_RETENTION, Reader, read_raw, read_typed},
 };
-use crate::{Scope, params::ParamsPolicy};
+use crate::{Scope, answer::Answer, params::ParamsPolicy};
 
 /// Configures a [`Gate`].
 ///
@@ -24,6 +24,7 @@ pub struct GateBuilder<P> {
     retention: Duration,
     poll_after: Duration,
     recovery: Recovery,
+    check: Option<Check<P>>,
     guards: Vec<Guard<P>>,
     approval: Option<ApprovalTime>,
     repeatable: bool,
@@ -79,6 +80,7 @@ impl<P> GateBuilder<P> {
             retention: DEFAULT_RETENTION,
             poll_after: Self::DEFAULT_POLL,
             recovery: Recovery::Manual,
+            check: None,
             guards: Vec::new(),
             approval: None,
             repeatable: false,
@@ -118,6 +120,16 @@ impl<P> GateBuilder<P> {
     /// What happens to an operation whose outcome is unknown.
     pub const fn with_recovery(mut self, recovery: Recovery) -> Self {
         self.recovery = recovery;
+        self
+    }
+
+    /// What the service refuses of params that are valid by their type: asked at preview, before anything is signed, and
+    /// at confirm, before anything is claimed. An operation that has run is answered from its record all the same.
+    pub fn with_check(
+        mut self,
+        check: impl Fn(&P) -> Result<(), Answer> + Send + Sync + 'static,
+    ) -> Self {
+        self.check = Some(Arc::new(check));
         self
     }
 
@@ -174,6 +186,7 @@ impl<P> GateBuilder<P> {
             life: self.life,
             retention: self.retention,
             takeover_within,
+            check: self.check,
             guards: self.guards,
         }))
     }

@@ -2,12 +2,12 @@
 
 use counterfoil_core::{
     Scope, Subject,
-    answer::{Executed, OperationState, Status},
+    answer::{Answer, Executed, OperationState, Status},
     engine::{Counterfoil, Outcome, Verdict},
     fingerprint::{Keyring, SignedUntil},
 };
 use counterfoil_store_memory::MemoryStore;
-use counterfoil_testkit::{Fault, Method, TokioClock};
+use counterfoil_testkit::{Fault, Flaky, Method, TokioClock};
 use std::time::Duration;
 
 use crate::world::{TRANSFER, Transfer, World, key};
@@ -288,4 +288,62 @@ async fn a_restarted_memory_store_answers_an_older_fingerprint_as_unknown() {
         .status_by_fingerprint(&agent, preview.fingerprint.as_str().as_bytes())
         .await;
     assert_eq!(status.status, Status::OutcomeUnknown);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_service_refuses_is_neither_signed_nor_claimed_and_what_ran_is_still_told() {
+    let clock = TokioClock::default();
+    let store = Flaky::new(MemoryStore::with_clock(clock));
+    let keys = || Keyring::new(key("k1"));
+    let lenient = Counterfoil::builder(store.clone(), keys())
+        .with_clock(clock)
+        .build()
+        .unwrap();
+    let lenient = lenient.gate::<Transfer>(TRANSFER).build().unwrap();
+    let strict = Counterfoil::builder(store.clone(), keys())
+        .with_clock(clock)
+        .build()
+        .unwrap();
+    let strict = strict
+        .gate::<Transfer>(TRANSFER)
+        .with_check(|transfer| match transfer.amount.len() {
+            0..5 => Ok(()),
+            _ => Err(Answer::new(Status::NotImplemented).with_field("/amount")),
+        })
+        .build()
+        .unwrap();
+    let agent = Subject::new("acme", "agent-7").unwrap();
+    let large = || {
+        let large = Transfer {
+            amount: "10000".into(),
+            to: "a".into(),
+        };
+        lenient.bind(large).unwrap()
+    };
+    assert_eq!(
+        strict.preview(&agent, &large()).await.unwrap_err().status,
+        Status::NotImplemented
+    );
+
+    let (ran, fresh) = (
+        lenient.preview(&agent, &large()).await.unwrap(),
+        lenient.preview(&agent, &large()).await.unwrap(),
+    );
+    let pay = |_, _| async { Outcome::done("paid") };
+    lenient
+        .run(&agent, ran.fingerprint.as_str(), large(), pay)
+        .await;
+    let claims = store.calls(Method::Acquire);
+    let told = strict
+        .run(&agent, ran.fingerprint.as_str(), large(), pay)
+        .await;
+    assert_eq!(told.status, Status::AlreadyCompleted);
+    let told = strict
+        .run(&agent, fresh.fingerprint.as_str(), large(), pay)
+        .await;
+    assert_eq!(
+        (told.status, told.field.as_deref()),
+        (Status::NotImplemented, Some("/amount"))
+    );
+    assert_eq!(store.calls(Method::Acquire), claims, "nothing was claimed");
 }

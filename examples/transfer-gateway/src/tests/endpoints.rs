@@ -72,26 +72,6 @@ async fn a_transfer_that_needs_an_approval_is_refused_at_preview() {
 }
 
 #[tokio::test]
-async fn a_large_transfer_whose_fingerprint_was_signed_elsewhere_moves_nothing() {
-    let service = Service::start(Options::default()).await;
-    let gate = service.app.gate();
-    let params = params_of("10000");
-    let bound = gate
-        .read(params.to_string().as_bytes())
-        .expect("good params");
-    let agent = Subject::new("acme", "agent-7").expect("a subject");
-    let preview = gate.preview(&agent, &bound).await.expect("a preview");
-    let fingerprint = Fingerprint {
-        text: preview.fingerprint.as_str().to_owned(),
-        operation: preview.operation_id.to_string(),
-    };
-    let told = service.told(fingerprint.confirm_with(params)).await;
-    assert_eq!(told.0, 501);
-    assert_eq!(service.count(&fingerprint).await, 0);
-    assert_eq!(service.state(&fingerprint).await, "queued");
-}
-
-#[tokio::test]
 async fn a_changed_amount_is_told_even_where_it_would_need_an_approval() {
     let service = Service::start(Options::default()).await;
     let fingerprint = service.preview().await;

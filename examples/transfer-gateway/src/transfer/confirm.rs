@@ -20,7 +20,7 @@ use serde::Serialize;
 use tokio::time::sleep;
 use tracing::{error, info, warn};
 
-use super::{Transfer, approval};
+use super::Transfer;
 use crate::{
     app::App,
     chaos::{self, Chaos, Place, Says},
@@ -37,10 +37,6 @@ pub(crate) async fn confirm(
 ) -> Response {
     let chaos = chaos.map(|Extension(chaos)| chaos).unwrap_or_default();
     chaos.at(Place::AfterClaim);
-    if transfer.amount.needs_approval() {
-        attempt.declare(Disposition::NotExecuted);
-        return reply::answer(&approval::not_yet(), app.wording());
-    }
     sleep(chaos.delay).await;
     chaos.at(Place::BeforeEffect);
     let response = match chaos.says {
