@@ -1,7 +1,5 @@
 //! Everything beside preview and confirm.
 
-use counterfoil::Subject;
-
 use super::*;
 use crate::language::Language;
 

@@ -20,7 +20,6 @@ use crate::{
 
 /// A running service, and a caller of it.
 struct Service {
-    app: App,
     caller: Caller,
     /// Dropped, the server stops.
     _stop: oneshot::Sender<()>,
@@ -43,7 +42,6 @@ impl Service {
             server::serve(listener, router, &counterfoil, stopped, Duration::ZERO).await;
         });
         Self {
-            app,
             caller: Caller {
                 service,
                 name: "acme/agent-7",
