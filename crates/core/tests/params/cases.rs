@@ -95,7 +95,13 @@ fn the_way_through_serialize_gives_the_texts_that_the_bytes_give() {
     let mut compared = 0;
     for case in cases("canonical.json", "cases") {
         for side in ["a", "b"] {
-            let input = bytes(&text(&case, side));
+            let text = text(&case, side);
+            if text.contains("$serde_json::private") {
+                // A member of that name serde_json's own reader takes for a number or a raw text, where another crate
+                // has switched that on: what it keeps is not what was sent.
+                continue;
+            }
+            let input = bytes(&text);
             let Ok((canonical, hash)) = read(&mut canonicalizer, &input) else {
                 continue;
             };
