@@ -7,9 +7,9 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, error, info, warn};
+use tracing::{error, info, warn};
 
-use super::{Admission, Outcome, answers, attempt::Run, security};
+use super::{Admission, Outcome, answers, attempt::Run, later, security};
 use crate::{
     answer::{Answer, Executed, Status, ThisCall},
     lifecycle::{Ending, State},
@@ -52,7 +52,7 @@ pub(super) async fn complete(
             let _ = tx.send(end);
         }
     };
-    run.shared.tasks.spawn(writer.in_current_span());
+    run.spawn(writer);
     let end = match timeout(run.shared.answer_within, rx).await {
         Ok(Ok(end)) => end,
         // Still trying, or the writer is gone: not stored as far as this caller can be told.
@@ -114,7 +114,8 @@ fn ran(run: &Run, status: Status) -> Answer {
 /// Sends it until the store says something that lasts: at least for as long as a caller waits, and up to `max_run`. Then
 /// the lease lapses, and the operation reads as UNKNOWN.
 async fn write_down(run: &Run, outcome: Outcome) -> End {
-    let give_up = (run.began + run.time.max_run()).max(Instant::now() + run.shared.answer_within);
+    let give_up =
+        later(run.began, run.time.max_run()).max(later(Instant::now(), run.shared.answer_within));
     let mut pause = Duration::from_millis(25);
     let completion = as_completion(run, &outcome);
     loop {

@@ -12,7 +12,10 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::{
+    sync::CancellationToken,
+    task::{TaskTracker, task_tracker::TaskTrackerToken},
+};
 use tracing::Instrument;
 
 use super::{
@@ -114,11 +117,16 @@ impl Shared {
 
     /// A place among what runs, or the answer that there is none.
     pub(super) fn admit(&self) -> Result<Admission, Answer> {
+        // Counted first: whoever is not yet seen by a drain sees that it has begun.
+        let token = self.tasks.token();
         if self.draining.is_cancelled() {
             return Err(Answer::new(Status::Unavailable));
         }
         match Arc::clone(&self.permits).try_acquire_owned() {
-            Ok(permit) => Ok(Admission { _permit: permit }),
+            Ok(permit) => Ok(Admission {
+                _permit: permit,
+                _token: token,
+            }),
             Err(_) => Err(Answer::new(Status::OverCapacity)),
         }
     }
@@ -152,9 +160,10 @@ impl Shared {
     }
 }
 
-/// A place among what runs, held for as long as it runs.
+/// A place among what runs, held for as long as it runs. Draining waits for it.
 pub struct Admission {
     _permit: OwnedSemaphorePermit,
+    _token: TaskTrackerToken,
 }
 
 impl fmt::Debug for Admission {
@@ -178,6 +187,8 @@ impl CounterfoilBuilder {
     pub const DEFAULT_MAX_RUNNING: usize = 4096;
     /// How long a caller waits for a store in trouble.
     pub const DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5);
+
+    const SHORTEST_ANSWER_WITHIN: Duration = Duration::from_millis(100);
 
     fn new(store: Arc<dyn Store>, keys: Keyring) -> Self {
         Self {
@@ -222,8 +233,16 @@ impl CounterfoilBuilder {
     ///
     /// # Errors
     ///
-    /// [`ConfigError::MaxRunning`] if the cap is zero, or beyond what can be counted.
+    /// [`ConfigError::MaxRunning`] if the cap is zero, or beyond what can be counted;
+    /// [`ConfigError::AnswerWithinTooShort`].
     pub fn build(self) -> Result<Counterfoil, ConfigError> {
+        let (answer_within, shortest) = (self.answer_within, Self::SHORTEST_ANSWER_WITHIN);
+        if answer_within < shortest {
+            return Err(ConfigError::AnswerWithinTooShort {
+                answer_within,
+                shortest,
+            });
+        }
         let (asked, most) = (self.max_running, Semaphore::MAX_PERMITS);
         if !(1..=most).contains(&asked) {
             return Err(ConfigError::MaxRunning { asked, most });
@@ -399,7 +418,7 @@ impl Counterfoil {
         }
     }
 
-    /// How many tasks of operations run here: claims, handlers, renewals, completions.
+    /// How many operations have a place among what runs: from before their claim until their end is stored, or given up.
     #[must_use]
     pub fn running(&self) -> usize {
         self.shared.max_running - self.shared.permits.available_permits()

@@ -216,7 +216,10 @@ impl<P: Send + Sync + 'static> Gate<P> {
         let config = &self.config;
         let now = config.shared.clock.now();
         let id = OperationId::mint(now);
-        let end = (now + config.life).min(quote_ends.unwrap_or(Timestamp::from_unix_ms(u64::MAX)));
+        let end = quote_ends
+            .unwrap_or(Terms::LATEST_EXP)
+            .min(now + config.life)
+            .min(Terms::LATEST_EXP);
         let terms = Terms::new(
             id,
             subject.clone(),
@@ -266,7 +269,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
             .collect();
         let request =
             Acquire::new(terms.id(), identity, wish, config.retention).with_guards(guards);
-        match claim::claim(&config.shared, request).await {
+        match claim::claim(&config.shared, request, admission).await {
             Err(answer) => Verdict::Answer(answer),
             Ok(won) => {
                 let began = Began {
@@ -281,7 +284,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
                     fences: won.claimed.fences,
                     params: Arc::clone(&params.value) as _,
                 };
-                Verdict::Run(Execution::new(began, params.value, admission))
+                Verdict::Run(Execution::new(began, params.value, won.admission))
             }
         }
     }

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use counterfoil_core::{
     answer::{Executed, Status, ThisCall},
-    engine::{Disposition, Outcome, StillRunning, Verdict},
+    engine::{Disposition, Outcome, Verdict},
     lifecycle::State,
 };
 use counterfoil_testkit::Method;
@@ -334,36 +334,6 @@ async fn past_the_cap_a_confirm_is_refused_before_its_claim() {
         .confirm(&world.agent, preview.fingerprint.as_str(), world.params())
         .await;
     assert!(matches!(verdict, Verdict::Run(_)));
-}
-
-#[tokio::test(start_paused = true)]
-async fn draining_waits_for_what_runs_and_takes_nothing_new() {
-    let world = World::new();
-    let (one, two) = (world.preview().await, world.preview().await);
-    let (gate, agent, params) = (world.gate.clone(), world.agent.clone(), world.params());
-    let fingerprint = one.fingerprint.clone();
-    let running = tokio::spawn(async move {
-        gate.run(&agent, fingerprint.as_str(), params, |_, _| async {
-            tokio::time::sleep(Duration::from_secs(10)).await;
-            Outcome::done(&1)
-        })
-        .await
-    });
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    assert_eq!(
-        world.counterfoil.drain(Duration::from_secs(2)).await,
-        Err(StillRunning(1))
-    );
-    let refused = world.confirm(&two).await;
-    assert_eq!(
-        (refused.status, refused.retryable),
-        (Status::Unavailable, true)
-    );
-    assert_eq!(
-        world.counterfoil.drain(Duration::from_secs(30)).await,
-        Ok(())
-    );
-    assert_eq!(running.await.unwrap().status, Status::Completed);
 }
 
 #[tokio::test(start_paused = true)]
