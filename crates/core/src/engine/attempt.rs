@@ -232,7 +232,7 @@ impl Attempt {
     }
 
     /// Names the business document, such as an invoice's number. Stored with the result, and told even where the result
-    /// is too large to keep. The last one counts.
+    /// is too large to keep. The last one before the run ends counts.
     ///
     /// # Errors
     ///

@@ -146,7 +146,7 @@ async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer 
             params_changed(id, Some(record.life.state))
         }
         Acquired::Foreign => {
-            security::foreign_record(id, &identity.subject, &identity.scope);
+            security::foreign_record(id, &identity.subject, Some(&identity.scope));
             Answer::new(Status::FingerprintInvalid)
         }
         Acquired::Expired {
@@ -155,7 +155,7 @@ async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer 
         } => answers::of_record(shared, *record, Some(now)),
         Acquired::Expired { record: None, now } => {
             let exp = request.claim.exp.unwrap_or(now);
-            answers::of_absence(shared, id, exp, request.retention, now)
+            answers::of_absence(shared, id, exp, Some(request.retention), now)
         }
         Acquired::ApprovalMissing => Answer::new(Status::ApprovalExpired)
             .with_executed(Executed::Unknown)

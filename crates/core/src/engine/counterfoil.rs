@@ -87,7 +87,8 @@ pub(super) struct Shared {
 /// What is known of a scope's gate where only the scope is at hand.
 #[derive(Clone, Copy)]
 pub(super) struct Facts {
-    pub(super) retention: Duration,
+    /// `None` where no gate of this process says how long a missing record would have been kept.
+    pub(super) retention: Option<Duration>,
     pub(super) poll_after: Option<Duration>,
     pub(super) max_run: Duration,
 }
@@ -97,10 +98,10 @@ impl Shared {
         Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Of a scope without a gate in this process (an older version's, another service's), the defaults.
+    /// Of a scope without a gate in this process (an older version's, another service's), what is safe to assume.
     pub(super) fn facts(&self, scope: &Scope) -> Facts {
         lock(&self.facts).get(scope).copied().unwrap_or(Facts {
-            retention: gate::DEFAULT_RETENTION,
+            retention: None,
             poll_after: None,
             max_run: LeaseTime::default().max_run(),
         })
@@ -321,6 +322,9 @@ impl Counterfoil {
     }
 
     /// How an operation stands, for its own subject; `not_found` for anybody else, as for an unknown id.
+    ///
+    /// Cancellation: dropping the future changes nothing; so too for
+    /// [`status_by_fingerprint`](Self::status_by_fingerprint).
     pub async fn status_by_id(&self, subject: &Subject, id: OperationId) -> Answer {
         match self.shared.store.find(id).await {
             Ok(Sighting {
@@ -329,7 +333,12 @@ impl Counterfoil {
             }) if record.identity.subject == *subject => {
                 answers::of_record(&self.shared, record, Some(now))
             }
-            Ok(_) => Answer::new(Status::NotFound),
+            Ok(Sighting { record, .. }) => {
+                if record.is_some() {
+                    security::foreign_record(id, subject, None);
+                }
+                Answer::new(Status::NotFound)
+            }
             Err(error) => answers::of_error(&error, id),
         }
     }
@@ -345,8 +354,8 @@ impl Counterfoil {
             Ok(Sighting {
                 record: Some(record),
                 ..
-            }) if record.identity.subject != *subject => {
-                security::foreign_record(terms.id(), subject, terms.scope());
+            }) if record.check_owner(subject, terms.scope()).is_err() => {
+                security::foreign_record(terms.id(), subject, Some(terms.scope()));
                 Answer::new(Status::FingerprintInvalid)
             }
             Ok(Sighting {
@@ -362,6 +371,9 @@ impl Counterfoil {
     }
 
     /// Calls off an operation that has a record: before it runs, for good. Later: `too_late`, with its state.
+    ///
+    /// Cancellation: if the future is dropped, the operation may be called off or not; ask again. So too for
+    /// [`cancel_by_fingerprint`](Self::cancel_by_fingerprint).
     pub async fn cancel_by_id(&self, subject: &Subject, id: OperationId) -> Answer {
         self.cancel(subject, id, None).await
     }
@@ -380,7 +392,9 @@ impl Counterfoil {
                 hash: *terms.hash(),
             },
             exp: terms.exp(),
-            retention: self.shared.facts(terms.scope()).retention,
+            // Longer than needed does no harm: it keeps claims out.
+            retention: (self.shared.facts(terms.scope()).retention)
+                .unwrap_or(gate::DEFAULT_RETENTION),
         };
         self.cancel(subject, terms.id(), Some(tombstone)).await
     }
@@ -391,7 +405,9 @@ impl Counterfoil {
         id: OperationId,
         tombstone: Option<Tombstone>,
     ) -> Answer {
-        let fallback = tombstone.as_ref().map(|t| (t.exp, t.retention));
+        let signed = tombstone
+            .as_ref()
+            .map(|tombstone| (tombstone.identity.scope.clone(), tombstone.exp));
         let cancellation = Cancellation {
             id,
             subject: subject.clone(),
@@ -407,13 +423,22 @@ impl Counterfoil {
                     .with_state(state)
                     .with_executed(crate::answer::executed_of(Some(state)))
             }
-            Ok(Cancelled::Expired { now }) => match fallback {
-                Some((exp, retention)) => {
+            Ok(Cancelled::Expired { now }) => match signed {
+                Some((scope, exp)) => {
+                    let retention = self.shared.facts(&scope).retention;
                     answers::of_absence(&self.shared, id, exp, retention, now)
                 }
                 None => Answer::new(Status::NotFound),
             },
-            Ok(Cancelled::Foreign | Cancelled::Absent) => Answer::new(Status::NotFound),
+            Ok(Cancelled::Foreign) => {
+                let scope = signed.as_ref().map(|(scope, _)| scope);
+                security::foreign_record(id, subject, scope);
+                Answer::new(match scope {
+                    Some(_) => Status::FingerprintInvalid,
+                    None => Status::NotFound,
+                })
+            }
+            Ok(Cancelled::Absent) => Answer::new(Status::NotFound),
             Err(error) => answers::of_error(&error, id),
         }
     }
@@ -426,6 +451,8 @@ impl Counterfoil {
 
     /// Takes no new claims, and waits for what runs. Call it after the server has stopped taking requests, before the
     /// runtime ends: dropping the runtime aborts tasks between effect and completion.
+    ///
+    /// Cancellation: dropping the future ends the wait; new claims stay refused.
     ///
     /// # Errors
     ///

@@ -297,7 +297,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
         let mut executed = None;
         match found {
             Ok(sighting) => match sighting.record {
-                Some(record) if record.identity.subject == *subject => {
+                Some(record) if record.check_owner(subject, terms.scope()).is_ok() => {
                     state = Some(record.state_at(sighting.now));
                 }
                 Some(_) => {}
@@ -306,7 +306,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
                         &self.config.shared,
                         terms.id(),
                         terms.exp(),
-                        self.config.retention,
+                        Some(self.config.retention),
                         sighting.now,
                     );
                     executed = Some(absent.executed);
@@ -388,7 +388,9 @@ impl<P: Send + Sync + 'static> Gate<P> {
 
     fn enter(&self, subject: &Subject, fingerprint: &str) -> Result<(Opened, Admission), Answer> {
         let opened = self.open(subject, fingerprint.as_bytes())?;
-        Ok((opened, self.admit()?))
+        let id = opened.terms().id();
+        let admission = self.admit().map_err(|refused| refused.with_operation(id))?;
+        Ok((opened, admission))
     }
 }
 

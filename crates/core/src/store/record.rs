@@ -163,13 +163,24 @@ impl Record {
     ///
     /// The first [`Mismatch`].
     pub fn check(&self, identity: &Identity) -> Result<(), Mismatch> {
-        if self.identity.subject != identity.subject || self.identity.scope != identity.scope {
-            return Err(Mismatch::Foreign);
-        }
+        self.check_owner(&identity.subject, &identity.scope)?;
         if self.identity.hash != identity.hash {
             return Err(Mismatch::Params);
         }
         Ok(())
+    }
+
+    /// Compares whose operation it is, and of which action.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch::Foreign`].
+    pub fn check_owner(&self, subject: &Subject, scope: &Scope) -> Result<(), Mismatch> {
+        if self.identity.subject == *subject && self.identity.scope == *scope {
+            Ok(())
+        } else {
+            Err(Mismatch::Foreign)
+        }
     }
 
     /// When a store may drop the record: the later of its end and `exp`, plus retention and [`RETENTION_SKEW`]; `None`

@@ -8,5 +8,6 @@ mod giving_back;
 mod identity;
 mod recovery;
 mod runs;
+mod security;
 mod time;
 mod world;
