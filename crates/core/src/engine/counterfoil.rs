@@ -223,7 +223,8 @@ impl CounterfoilBuilder {
         self
     }
 
-    /// How long a caller waits while the store can't be asked, or can't store a result; what was begun goes on.
+    /// How long a caller waits while the store can't be asked, or can't store a result; what was begun goes on. A call
+    /// that is on its way is never cut off: a claim's caller waits for its end too, which the store bounds by itself.
     #[must_use]
     pub const fn with_answer_within(mut self, limit: Duration) -> Self {
         self.answer_within = limit;

@@ -12,6 +12,10 @@ use super::{
 use crate::OperationId;
 
 /// A claim that was won and not started yet. Dropped, it is released: nothing ran.
+///
+/// Its lease runs already, and nothing renews it before [`start`](Self::start): start it at once, and act on the params
+/// only then. Started after the lease has lapsed, the run begins with
+/// [`Attempt::is_lease_lost`](super::Attempt::is_lease_lost), and gets no downstream key.
 #[must_use = "a claim that isn't started is released"]
 pub struct Execution<P> {
     params: Arc<P>,
