@@ -65,6 +65,8 @@ pub enum Fault {
     HoldBefore(Gate),
     /// It is applied, and its reply waits at the gate.
     HoldAfter(Gate),
+    /// It panics before it is applied, as a fault in a store does.
+    Panics,
     /// Nothing goes wrong: a place to skip a call in the script.
     Nothing,
 }
@@ -208,6 +210,7 @@ impl Flaky {
             Fault::RequestLost => Err(error(StoreErrorKind::Indeterminate)),
             Fault::NotApplied => Err(error(StoreErrorKind::NotApplied)),
             Fault::Fails(kind) => Err(error(kind)),
+            Fault::Panics => panic!("the store was told to panic"),
             Fault::Delay(by) => {
                 tokio::time::sleep(by).await;
                 call.await

@@ -325,6 +325,29 @@ async fn past_the_limit_done_is_on_record_before_the_body_streams_on() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_capture_time_without_an_end_keeps_what_ends() {
+    let world = World::new();
+    let fingerprint = world.fingerprint().await;
+    let layer = world.layer().with_capture_time(Duration::MAX);
+    let service = wrapped(&layer, &counter(), |_, _| async { response(200, "said") });
+    let told = send(service, confirm(&fingerprint)).await;
+    assert_eq!((told.word(), &told.body[..]), ("completed", &b"said"[..]));
+}
+
+#[tokio::test]
+async fn frames_without_bytes_that_never_end_are_handed_on_after_the_capture_time() {
+    let world = World::new();
+    let fingerprint = world.fingerprint().await;
+    let layer = world.layer().with_capture_time(Duration::from_millis(50));
+    let service = wrapped(&layer, &counter(), |_, _| async {
+        Ok::<_, BoxError>(Response::new(common::Empties))
+    });
+    let response = service.oneshot(confirm(&fingerprint)).await.unwrap();
+    assert_eq!(response.status(), 200);
+    assert_eq!(world.status(&fingerprint).await, "already_completed");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_slow_stream_is_handed_on_after_the_capture_time() {
     let world = World::new();
     let fingerprint = world.fingerprint().await;

@@ -411,6 +411,19 @@ async fn a_store_out_of_reach_is_unavailable_and_runs_nothing() {
     );
 }
 
+#[tokio::test]
+async fn a_store_that_panics_is_an_unknown_outcome_that_names_the_operation() {
+    let world = World::new();
+    let fingerprint = world.fingerprint().await;
+    world.store.next_acquire(counterfoil_testkit::Fault::Panics);
+    let runs = counter();
+    let service = wrapped(&world.layer(), &runs, |_, _| async { response(200, "") });
+    let told = send(service, confirm(&fingerprint)).await;
+    assert_eq!((told.status, told.word()), (202, "outcome_unknown"));
+    assert!(!told.header("counterfoil-operation-id").is_empty());
+    assert_eq!((count(&runs), world.counterfoil.running()), (0, 0));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_result_that_cannot_be_stored_reaches_the_caller_of_a_done_and_no_other() {
     for (status, own) in [(201, true), (500, false)] {
@@ -472,6 +485,7 @@ async fn over_capacity_is_told_before_the_claim() {
     let asked = world.asked();
     let told = send(service, confirm(&two)).await;
     assert_eq!((told.status, told.word()), (429, "over_capacity"));
+    assert!(!told.header("counterfoil-operation-id").is_empty());
     assert_eq!(told.json()["retryable"], true);
     assert_eq!(world.asked(), asked);
     go_on.notify_one();

@@ -69,12 +69,12 @@ fn nothing_ran(shared: &Shared, exp: Option<Timestamp>, now: Option<Timestamp>) 
 }
 
 /// No record, and a fingerprint that ends at `exp`. "No" only when no claim can come any more, and none can have been
-/// made and forgotten.
+/// made and forgotten: that needs to be known how long its record would have been kept.
 pub(super) fn of_absence(
     shared: &Shared,
     id: OperationId,
     exp: Timestamp,
-    retention: Duration,
+    retention: Option<Duration>,
     now: Timestamp,
 ) -> Answer {
     if now < exp {
@@ -83,7 +83,8 @@ pub(super) fn of_absence(
             .with_state(OperationState::Queued);
     }
     let settled = now >= exp + shared.store.capabilities().commit_delay;
-    let (executed, state) = if settled && now < exp + retention {
+    let kept = retention.is_some_and(|retention| now < exp + retention);
+    let (executed, state) = if settled && kept {
         (Executed::No, OperationState::Cancelled)
     } else {
         (Executed::Unknown, OperationState::Unknown)

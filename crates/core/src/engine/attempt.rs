@@ -10,10 +10,11 @@ use std::{
     },
 };
 
-use tokio::time::Instant;
+use tokio::{runtime::Handle, time::Instant};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
-use super::{Disposition, LeaseTime, counterfoil::Shared};
+use super::{Disposition, LeaseTime, counterfoil::Shared, later};
 use crate::{
     Epoch, OperationId, Scope, Subject, Timestamp,
     store::{Annotated, Annotation, Fence, Lease, StoreError},
@@ -44,6 +45,8 @@ pub(super) struct Run {
     /// Until when the lease surely runs, by this process's own counting.
     pub(super) valid_until: Mutex<Instant>,
     pub(super) lease_lost: CancellationToken,
+    /// The runtime that the claim was won in: its tasks outlive whoever holds the run, wherever that is dropped.
+    runtime: Option<Handle>,
     dirty: AtomicBool,
     word: Mutex<Word>,
     result_ref: Mutex<Option<String>>,
@@ -72,7 +75,8 @@ pub(super) struct Began {
 impl Run {
     pub(super) fn new(began: Began) -> Self {
         Self {
-            valid_until: Mutex::new(began.at + began.time.lease()),
+            valid_until: Mutex::new(later(began.at, began.time.lease())),
+            runtime: Handle::try_current().ok(),
             shared: began.shared,
             lease: began.lease,
             time: began.time,
@@ -87,6 +91,16 @@ impl Run {
             dirty: AtomicBool::new(false),
             word: Mutex::default(),
             result_ref: Mutex::default(),
+        }
+    }
+
+    /// A task that draining waits for, in the current span. Without a runtime there is none: the lease lapses then.
+    pub(super) fn spawn<F>(&self, task: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        if let Some(runtime) = &self.runtime {
+            self.shared.tasks.spawn_on(task.in_current_span(), runtime);
         }
     }
 
@@ -218,7 +232,7 @@ impl Attempt {
     }
 
     /// Names the business document, such as an invoice's number. Stored with the result, and told even where the result
-    /// is too large to keep. The last one counts.
+    /// is too large to keep. The last one before the run ends counts.
     ///
     /// # Errors
     ///

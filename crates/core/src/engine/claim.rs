@@ -3,16 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::time::{Instant, sleep};
-use tracing::{Instrument, debug, error, info, warn};
+use tracing::{debug, error, info, warn};
 
-use super::{answers, counterfoil::Shared, security};
+use super::{Admission, answers, counterfoil::Shared, giving_back, later, security};
 use crate::{
-    OperationId, Owner,
+    OperationId,
     answer::{Answer, Executed, Status, executed_of},
     lifecycle::{Seen, State},
-    store::{
-        Acquire, Acquired, Claimed, GuardClaim, Lease, Record, Released, StoreError, StoreErrorKind,
-    },
+    store::{Acquire, Acquired, Claimed, GuardClaim, Lease, Record, Released, StoreErrorKind},
 };
 
 /// How often a claim follows a record that moves under it (released and claimed again) before it gives way.
@@ -20,6 +18,7 @@ const MAX_HOPS: u32 = 8;
 
 /// A claim, and when it was sent: its lease began no earlier.
 pub(super) struct Won {
+    pub(super) admission: Admission,
     pub(super) claimed: Claimed,
     pub(super) sent: Instant,
 }
@@ -27,9 +26,14 @@ pub(super) struct Won {
 /// Claims, or says what the caller is to be told.
 ///
 /// An error that leaves open whether the claim was applied is asked again with the same owner, which is a guarded write
-/// and no read. It is never treated as free to run, nor as taken by another.
-pub(super) async fn claim(shared: &Arc<Shared>, mut request: Acquire) -> Result<Won, Answer> {
-    let give_up = Instant::now() + shared.answer_within;
+/// and no read. It is never treated as free to run, nor as taken by another. One that is won too late, or that nobody
+/// can be told of, is given back: nothing ran under it, and nothing may any more.
+pub(super) async fn claim(
+    shared: &Arc<Shared>,
+    mut request: Acquire,
+    admission: Admission,
+) -> Result<Won, Answer> {
+    let give_up = later(Instant::now(), shared.answer_within);
     let mut pause = Duration::from_millis(25);
     let mut may_be_claimed = false;
     let mut hops = 0;
@@ -37,20 +41,21 @@ pub(super) async fn claim(shared: &Arc<Shared>, mut request: Acquire) -> Result<
         let sent = Instant::now();
         match shared.store.acquire(&request).await {
             Ok(Acquired::Claimed(claimed)) if sent.elapsed() >= request.claim.lease => {
-                return Err(give_back(shared, &claimed.lease).await);
+                return Err(give_back(shared, &request, claimed.lease, admission).await);
             }
             Ok(Acquired::Claimed(claimed)) => {
                 let (epoch, attempt) = (claimed.lease.epoch.as_u64(), claimed.attempt);
                 info!(operation_id = %request.id, scope = %request.identity.scope, epoch, attempt, "claimed");
-                return Ok(Won { claimed, sent });
+                return Ok(Won {
+                    admission,
+                    claimed,
+                    sent,
+                });
             }
-            Ok(Acquired::Found(record)) if record.life.owner == Some(request.claim.owner) => {
-                let lease = Lease {
-                    id: record.id,
-                    owner: request.claim.owner,
-                    epoch: record.life.epoch,
-                };
-                return Err(give_back(shared, &lease).await);
+            Ok(Acquired::Found(record))
+                if let Some(lease) = giving_back::own_claim(&record, request.claim.owner) =>
+            {
+                return Err(give_back(shared, &request, lease, admission).await);
             }
             Ok(Acquired::Found(record)) if may_claim(&request, &record) && hops < MAX_HOPS => {
                 hops += 1;
@@ -68,7 +73,12 @@ pub(super) async fn claim(shared: &Arc<Shared>, mut request: Acquire) -> Result<
                 may_be_claimed |= failed.kind() == StoreErrorKind::Indeterminate;
                 let more = failed.may_retry() && Instant::now() + pause < give_up;
                 if !more || !may_be_claimed {
-                    return Err(failed_claim(shared, request, &failed, may_be_claimed));
+                    error!(operation_id = %request.id, error = %failed, may_be_claimed, "the store could not be asked for a claim");
+                    let answer = answers::of_error(&failed, request.id);
+                    if may_be_claimed {
+                        take_back(shared, request, admission);
+                    }
+                    return Err(answer);
                 }
                 debug!(operation_id = %request.id, error = %failed, "a claim is asked again");
                 sleep(pause).await;
@@ -93,67 +103,37 @@ fn may_claim(request: &Acquire, record: &Record) -> bool {
 
 /// Our own claim lapsed before its reply came: by now somebody may have looked, found no sign of life, and settled it.
 /// Nothing ran, since only this call could have run it; so nothing may run any more.
-async fn give_back(shared: &Shared, lease: &Lease) -> Answer {
-    let released = shared.store.release(lease).await;
-    warn!(operation_id = %lease.id, ?released, "a claim that lapsed before it ran is given back");
-    let answer = Answer::new(Status::Unavailable).with_operation(lease.id);
-    match released {
-        Ok(Released::Released) => answer.with_executed(Executed::NotYet),
-        _ => answer,
-    }
-}
-
-fn failed_claim(
+async fn give_back(
     shared: &Arc<Shared>,
-    request: Acquire,
-    failed: &StoreError,
-    may_be_claimed: bool,
+    request: &Acquire,
+    lease: Lease,
+    admission: Admission,
 ) -> Answer {
-    error!(operation_id = %request.id, error = %failed, may_be_claimed, "the store could not be asked for a claim");
-    let answer = answers::of_error(failed, request.id);
-    if may_be_claimed {
-        let tasks = shared.tasks.clone();
-        let undo = take_back(Arc::clone(shared), request);
-        tasks.spawn(undo.in_current_span());
-    }
-    answer
-}
-
-/// The caller was told that the store is out of reach. A claim that was applied all the same would read as unknown once
-/// its lease lapsed, though nothing ran: so it is sought out and released, for as long as a run may take.
-async fn take_back(shared: Arc<Shared>, request: Acquire) {
-    let give_up = Instant::now() + shared.facts(&request.identity.scope).max_run;
-    let mut pause = Duration::from_millis(250);
-    while Instant::now() < give_up && !shared.draining.is_cancelled() {
-        let held = match shared.store.acquire(&request).await {
-            Ok(Acquired::Claimed(claimed)) => Some(claimed.lease),
-            Ok(Acquired::Found(record)) => own_claim(&record, request.claim.owner),
-            Ok(_) => return,
-            Err(error) if !error.may_retry() => return,
-            Err(_) => {
-                tokio::select! {
-                    () = sleep(pause) => {}
-                    () = shared.draining.cancelled() => {}
-                }
-                pause = (pause * 2).min(Duration::from_secs(5));
-                continue;
+    let answer = Answer::new(Status::Unavailable).with_operation(lease.id);
+    match shared.store.release(&lease).await {
+        Ok(released) => {
+            warn!(operation_id = %lease.id, ?released, "a claim that lapsed before it ran is given back");
+            match released {
+                Released::Released => answer.with_executed(Executed::NotYet),
+                Released::InDoubt | Released::NotOwner => answer,
             }
-        };
-        let Some(lease) = held else { return };
-        if let Ok(released) = shared.store.release(&lease).await {
-            info!(operation_id = %request.id, ?released, "a claim that nobody waited for is released");
-            return;
+        }
+        Err(error) => {
+            warn!(operation_id = %lease.id, %error, "a claim that lapsed before it ran is not given back yet");
+            if error.may_retry() {
+                let max_run = shared.facts(&request.identity.scope).max_run;
+                let release = giving_back::release(Arc::clone(shared), lease, max_run, admission);
+                shared.spawn(release);
+            }
+            answer
         }
     }
 }
 
-fn own_claim(record: &Record, owner: Owner) -> Option<Lease> {
-    let open = matches!(record.life.state, State::InFlight | State::Unknown);
-    (open && record.life.owner == Some(owner)).then_some(Lease {
-        id: record.id,
-        owner,
-        epoch: record.life.epoch,
-    })
+fn take_back(shared: &Arc<Shared>, request: Acquire, admission: Admission) {
+    let max_run = shared.facts(&request.identity.scope).max_run;
+    let undo = giving_back::take_back(Arc::clone(shared), request, max_run, admission);
+    shared.spawn(undo);
 }
 
 /// What the caller is told where there was nothing to claim.
@@ -166,7 +146,7 @@ async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer 
             params_changed(id, Some(record.life.state))
         }
         Acquired::Foreign => {
-            security::foreign_record(id, &identity.subject, &identity.scope);
+            security::foreign_record(id, &identity.subject, Some(&identity.scope));
             Answer::new(Status::FingerprintInvalid)
         }
         Acquired::Expired {
@@ -175,7 +155,7 @@ async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer 
         } => answers::of_record(shared, *record, Some(now)),
         Acquired::Expired { record: None, now } => {
             let exp = request.claim.exp.unwrap_or(now);
-            answers::of_absence(shared, id, exp, request.retention, now)
+            answers::of_absence(shared, id, exp, Some(request.retention), now)
         }
         Acquired::ApprovalMissing => Answer::new(Status::ApprovalExpired)
             .with_executed(Executed::Unknown)

@@ -7,13 +7,13 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, error, info, warn};
+use tracing::{error, info, warn};
 
-use super::{Admission, Outcome, answers, attempt::Run, security};
+use super::{Admission, Outcome, answers, attempt::Run, later, security};
 use crate::{
     answer::{Answer, Executed, Status, ThisCall},
     lifecycle::{Ending, State},
-    store::{Completed, Completion, Released, StoreError, StoredResult},
+    store::{Completed, Completion, Released, StoreError, StoreErrorKind, StoredResult},
 };
 
 /// What the caller of a run is to be told.
@@ -32,6 +32,9 @@ enum End {
     Stands,
     InDoubt,
     NotOwner,
+    /// A release was refused after one whose reply was lost: that one was most likely taken, and somebody went on from
+    /// there, as is everybody's right.
+    MovedOn,
     Unstored,
 }
 
@@ -42,36 +45,42 @@ pub(super) async fn complete(
     admission: Option<Admission>,
 ) -> Settled {
     let (tx, rx) = oneshot::channel();
+    // Read once: a number that the handler gives from now on is neither stored nor told.
+    let result_ref = run.result_ref();
     let writer = {
-        let (run, outcome) = (Arc::clone(run), outcome.clone());
+        let (run, outcome, result_ref) = (Arc::clone(run), outcome.clone(), result_ref.clone());
+        // However this ends, nobody is left who could complete what is kept alive.
+        let stop = stop.drop_guard();
         async move {
-            let end = write_down(&run, outcome).await;
-            stop.cancel();
+            let end = write_down(&run, &outcome, result_ref).await;
+            drop(stop);
             drop(admission);
             // The caller may have stopped waiting, or be gone.
             let _ = tx.send(end);
         }
     };
-    run.shared.tasks.spawn(writer.in_current_span());
+    run.spawn(writer);
     let end = match timeout(run.shared.answer_within, rx).await {
         Ok(Ok(end)) => end,
         // Still trying, or the writer is gone: not stored as far as this caller can be told.
         Ok(Err(_)) | Err(_) => End::Unstored,
     };
-    settle(run, outcome, end).await
+    settle(run, outcome, result_ref, end).await
 }
 
-async fn settle(run: &Run, outcome: Outcome, end: End) -> Settled {
+async fn settle(run: &Run, outcome: Outcome, result_ref: Option<String>, end: End) -> Settled {
     match (end, outcome) {
-        (End::Stands, outcome) => stands(run, outcome),
+        (End::Stands, outcome) => stands(run, outcome, result_ref),
         // The effect is there, whether or not we could write it down.
-        (End::Unstored, outcome @ Outcome::Done(_)) => stands(run, outcome),
+        (End::Unstored, outcome @ Outcome::Done(_)) => stands(run, outcome, result_ref),
         (End::Unstored | End::InDoubt, _) => Settled {
             own_response: false,
             answer: ran(run, Status::OutcomeUnknown).with_state(State::Unknown),
         },
-        (End::NotOwner, _) => {
-            security::stale_owner(run.lease.id, run.lease.epoch.as_u64());
+        (end @ (End::NotOwner | End::MovedOn), _) => {
+            if matches!(end, End::NotOwner) {
+                security::stale_owner(run.lease.id, run.lease.epoch.as_u64());
+            }
             let stands = answers::by_id(&run.shared, &run.scope, run.lease.id, run.exp).await;
             Settled {
                 own_response: false,
@@ -81,11 +90,11 @@ async fn settle(run: &Run, outcome: Outcome, end: End) -> Settled {
     }
 }
 
-fn stands(run: &Run, outcome: Outcome) -> Settled {
+fn stands(run: &Run, outcome: Outcome, result_ref: Option<String>) -> Settled {
     let told = |status, state, result: Option<StoredResult>| {
         let mut answer = ran(run, status).with_state(state);
         answer.result = result;
-        answer.result_ref = run.result_ref();
+        answer.result_ref = result_ref;
         answer
     };
     let answer = match outcome {
@@ -113,23 +122,30 @@ fn ran(run: &Run, status: Status) -> Answer {
 
 /// Sends it until the store says something that lasts: at least for as long as a caller waits, and up to `max_run`. Then
 /// the lease lapses, and the operation reads as UNKNOWN.
-async fn write_down(run: &Run, outcome: Outcome) -> End {
-    let give_up = (run.began + run.time.max_run()).max(Instant::now() + run.shared.answer_within);
+async fn write_down(run: &Run, outcome: &Outcome, result_ref: Option<String>) -> End {
+    let give_up =
+        later(run.began, run.time.max_run()).max(later(Instant::now(), run.shared.answer_within));
     let mut pause = Duration::from_millis(25);
-    let completion = as_completion(run, &outcome);
+    let completion = as_completion(outcome, result_ref);
+    let mut may_be_stored = false;
     loop {
         let failed = match send(run, completion.as_ref()).await {
             Ok(end) => {
+                let end = match end {
+                    End::NotOwner if completion.is_none() && may_be_stored => End::MovedOn,
+                    end => end,
+                };
                 let epoch = run.lease.epoch.as_u64();
-                info!(operation_id = %run.lease.id, epoch, outcome = name(&outcome), stored = end.name(), "run ended");
+                info!(operation_id = %run.lease.id, epoch, outcome = name(outcome), stored = end.name(), "run ended");
                 return end;
             }
             Err(failed) => failed,
         };
         if !failed.may_retry() || Instant::now() + pause >= give_up {
-            error!(operation_id = %run.lease.id, error = %failed, outcome = name(&outcome), "how a run ended could not be stored");
+            error!(operation_id = %run.lease.id, error = %failed, outcome = name(outcome), "how a run ended could not be stored");
             return End::Unstored;
         }
+        may_be_stored |= failed.kind() == StoreErrorKind::Indeterminate;
         warn!(operation_id = %run.lease.id, error = %failed, "a completion is sent again");
         sleep(pause).await;
         pause = (pause * 2).min(Duration::from_secs(1));
@@ -153,8 +169,7 @@ async fn send(run: &Run, completion: Option<&Completion>) -> Result<End, StoreEr
 }
 
 /// `None` is a release.
-fn as_completion(run: &Run, outcome: &Outcome) -> Option<Completion> {
-    let result_ref = run.result_ref();
+fn as_completion(outcome: &Outcome, result_ref: Option<String>) -> Option<Completion> {
     let ended = |ending, result: &Option<StoredResult>| Completion::Ended {
         ending,
         result: result.clone(),
@@ -181,6 +196,7 @@ impl End {
             Self::Stands => "as said",
             Self::InDoubt => "as unknown, after a takeover",
             Self::NotOwner => "as evidence, the epoch was lost",
+            Self::MovedOn => "as said, and somebody went on from there",
             Self::Unstored => "not",
         }
     }

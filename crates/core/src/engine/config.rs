@@ -109,6 +109,16 @@ pub enum ConfigError {
         /// The largest one.
         most: usize,
     },
+    /// A caller would be told "unknown" before any store could have said what it did.
+    #[error(
+        "the time {answer_within:?} in which a caller is answered is shorter than the shortest one, {shortest:?}"
+    )]
+    AnswerWithinTooShort {
+        /// How long a caller waits.
+        answer_within: Duration,
+        /// The shortest time.
+        shortest: Duration,
+    },
     /// The params policy contradicts itself.
     #[error("the params policy of {scope} is refused")]
     Policy {

@@ -12,7 +12,10 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::{
+    sync::CancellationToken,
+    task::{TaskTracker, task_tracker::TaskTrackerToken},
+};
 use tracing::Instrument;
 
 use super::{
@@ -84,7 +87,8 @@ pub(super) struct Shared {
 /// What is known of a scope's gate where only the scope is at hand.
 #[derive(Clone, Copy)]
 pub(super) struct Facts {
-    pub(super) retention: Duration,
+    /// `None` where no gate of this process says how long a missing record would have been kept.
+    pub(super) retention: Option<Duration>,
     pub(super) poll_after: Option<Duration>,
     pub(super) max_run: Duration,
 }
@@ -94,10 +98,10 @@ impl Shared {
         Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Of a scope without a gate in this process (an older version's, another service's), the defaults.
+    /// Of a scope without a gate in this process (an older version's, another service's), what is safe to assume.
     pub(super) fn facts(&self, scope: &Scope) -> Facts {
         lock(&self.facts).get(scope).copied().unwrap_or(Facts {
-            retention: gate::DEFAULT_RETENTION,
+            retention: None,
             poll_after: None,
             max_run: LeaseTime::default().max_run(),
         })
@@ -114,11 +118,16 @@ impl Shared {
 
     /// A place among what runs, or the answer that there is none.
     pub(super) fn admit(&self) -> Result<Admission, Answer> {
+        // Counted first: whoever is not yet seen by a drain sees that it has begun.
+        let token = self.tasks.token();
         if self.draining.is_cancelled() {
             return Err(Answer::new(Status::Unavailable));
         }
         match Arc::clone(&self.permits).try_acquire_owned() {
-            Ok(permit) => Ok(Admission { _permit: permit }),
+            Ok(permit) => Ok(Admission {
+                _permit: permit,
+                _token: token,
+            }),
             Err(_) => Err(Answer::new(Status::OverCapacity)),
         }
     }
@@ -152,9 +161,10 @@ impl Shared {
     }
 }
 
-/// A place among what runs, held for as long as it runs.
+/// A place among what runs, held for as long as it runs. Draining waits for it.
 pub struct Admission {
     _permit: OwnedSemaphorePermit,
+    _token: TaskTrackerToken,
 }
 
 impl fmt::Debug for Admission {
@@ -178,6 +188,8 @@ impl CounterfoilBuilder {
     pub const DEFAULT_MAX_RUNNING: usize = 4096;
     /// How long a caller waits for a store in trouble.
     pub const DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5);
+
+    const SHORTEST_ANSWER_WITHIN: Duration = Duration::from_millis(100);
 
     fn new(store: Arc<dyn Store>, keys: Keyring) -> Self {
         Self {
@@ -211,7 +223,8 @@ impl CounterfoilBuilder {
         self
     }
 
-    /// How long a caller waits while the store can't be asked, or can't store a result; what was begun goes on.
+    /// How long a caller waits while the store can't be asked, or can't store a result; what was begun goes on. A call
+    /// that is on its way is never cut off: a claim's caller waits for its end too, which the store bounds by itself.
     #[must_use]
     pub const fn with_answer_within(mut self, limit: Duration) -> Self {
         self.answer_within = limit;
@@ -222,8 +235,16 @@ impl CounterfoilBuilder {
     ///
     /// # Errors
     ///
-    /// [`ConfigError::MaxRunning`] if the cap is zero, or beyond what can be counted.
+    /// [`ConfigError::MaxRunning`] if the cap is zero, or beyond what can be counted;
+    /// [`ConfigError::AnswerWithinTooShort`].
     pub fn build(self) -> Result<Counterfoil, ConfigError> {
+        let (answer_within, shortest) = (self.answer_within, Self::SHORTEST_ANSWER_WITHIN);
+        if answer_within < shortest {
+            return Err(ConfigError::AnswerWithinTooShort {
+                answer_within,
+                shortest,
+            });
+        }
         let (asked, most) = (self.max_running, Semaphore::MAX_PERMITS);
         if !(1..=most).contains(&asked) {
             return Err(ConfigError::MaxRunning { asked, most });
@@ -302,6 +323,9 @@ impl Counterfoil {
     }
 
     /// How an operation stands, for its own subject; `not_found` for anybody else, as for an unknown id.
+    ///
+    /// Cancellation: dropping the future changes nothing; so too for
+    /// [`status_by_fingerprint`](Self::status_by_fingerprint).
     pub async fn status_by_id(&self, subject: &Subject, id: OperationId) -> Answer {
         match self.shared.store.find(id).await {
             Ok(Sighting {
@@ -310,7 +334,12 @@ impl Counterfoil {
             }) if record.identity.subject == *subject => {
                 answers::of_record(&self.shared, record, Some(now))
             }
-            Ok(_) => Answer::new(Status::NotFound),
+            Ok(Sighting { record, .. }) => {
+                if record.is_some() {
+                    security::foreign_record(id, subject, None);
+                }
+                Answer::new(Status::NotFound)
+            }
             Err(error) => answers::of_error(&error, id),
         }
     }
@@ -326,8 +355,8 @@ impl Counterfoil {
             Ok(Sighting {
                 record: Some(record),
                 ..
-            }) if record.identity.subject != *subject => {
-                security::foreign_record(terms.id(), subject, terms.scope());
+            }) if record.check_owner(subject, terms.scope()).is_err() => {
+                security::foreign_record(terms.id(), subject, Some(terms.scope()));
                 Answer::new(Status::FingerprintInvalid)
             }
             Ok(Sighting {
@@ -343,6 +372,9 @@ impl Counterfoil {
     }
 
     /// Calls off an operation that has a record: before it runs, for good. Later: `too_late`, with its state.
+    ///
+    /// Cancellation: if the future is dropped, the operation may be called off or not; ask again. So too for
+    /// [`cancel_by_fingerprint`](Self::cancel_by_fingerprint).
     pub async fn cancel_by_id(&self, subject: &Subject, id: OperationId) -> Answer {
         self.cancel(subject, id, None).await
     }
@@ -361,7 +393,9 @@ impl Counterfoil {
                 hash: *terms.hash(),
             },
             exp: terms.exp(),
-            retention: self.shared.facts(terms.scope()).retention,
+            // Longer than needed does no harm: it keeps claims out.
+            retention: (self.shared.facts(terms.scope()).retention)
+                .unwrap_or(gate::DEFAULT_RETENTION),
         };
         self.cancel(subject, terms.id(), Some(tombstone)).await
     }
@@ -372,7 +406,9 @@ impl Counterfoil {
         id: OperationId,
         tombstone: Option<Tombstone>,
     ) -> Answer {
-        let fallback = tombstone.as_ref().map(|t| (t.exp, t.retention));
+        let signed = tombstone
+            .as_ref()
+            .map(|tombstone| (tombstone.identity.scope.clone(), tombstone.exp));
         let cancellation = Cancellation {
             id,
             subject: subject.clone(),
@@ -388,18 +424,27 @@ impl Counterfoil {
                     .with_state(state)
                     .with_executed(crate::answer::executed_of(Some(state)))
             }
-            Ok(Cancelled::Expired { now }) => match fallback {
-                Some((exp, retention)) => {
+            Ok(Cancelled::Expired { now }) => match signed {
+                Some((scope, exp)) => {
+                    let retention = self.shared.facts(&scope).retention;
                     answers::of_absence(&self.shared, id, exp, retention, now)
                 }
                 None => Answer::new(Status::NotFound),
             },
-            Ok(Cancelled::Foreign | Cancelled::Absent) => Answer::new(Status::NotFound),
+            Ok(Cancelled::Foreign) => {
+                let scope = signed.as_ref().map(|(scope, _)| scope);
+                security::foreign_record(id, subject, scope);
+                Answer::new(match scope {
+                    Some(_) => Status::FingerprintInvalid,
+                    None => Status::NotFound,
+                })
+            }
+            Ok(Cancelled::Absent) => Answer::new(Status::NotFound),
             Err(error) => answers::of_error(&error, id),
         }
     }
 
-    /// How many tasks of operations run here: claims, handlers, renewals, completions.
+    /// How many operations have a place among what runs: from before their claim until their end is stored, or given up.
     #[must_use]
     pub fn running(&self) -> usize {
         self.shared.max_running - self.shared.permits.available_permits()
@@ -407,6 +452,8 @@ impl Counterfoil {
 
     /// Takes no new claims, and waits for what runs. Call it after the server has stopped taking requests, before the
     /// runtime ends: dropping the runtime aborts tasks between effect and completion.
+    ///
+    /// Cancellation: dropping the future ends the wait; new claims stay refused.
     ///
     /// # Errors
     ///

@@ -3,16 +3,19 @@
 use std::{fmt, sync::Arc};
 
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, debug};
 
 use super::{
     Admission, Attempt, LeaseTime, Outcome, Settled,
     attempt::{Began, Run},
-    completion, renewal,
+    completion, giving_back, renewal,
 };
 use crate::OperationId;
 
 /// A claim that was won and not started yet. Dropped, it is released: nothing ran.
+///
+/// Its lease runs already, and nothing renews it before [`start`](Self::start): start it at once, and act on the params
+/// only then. Started after the lease has lapsed, the run begins with
+/// [`Attempt::is_lease_lost`](super::Attempt::is_lease_lost), and gets no downstream key.
 #[must_use = "a claim that isn't started is released"]
 pub struct Execution<P> {
     params: Arc<P>,
@@ -49,7 +52,7 @@ impl<P: Send + Sync + 'static> Execution<P> {
         };
         let stop = CancellationToken::new();
         let renewals = renewal::keep_alive(Arc::clone(&run), stop.clone());
-        run.shared.tasks.spawn(renewals.in_current_span());
+        run.spawn(renewals);
         Running {
             attempt: Attempt(run),
             stop,
@@ -63,17 +66,13 @@ impl<P> Drop for Execution<P> {
         let Some((run, admission)) = self.ready.take() else {
             return;
         };
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-            // No runtime, no store: the lease lapses to UNKNOWN, which is safe.
-            return;
-        };
-        let tasks = run.shared.tasks.clone();
-        let release = async move {
-            let released = run.shared.store.release(&run.lease).await;
-            debug!(operation_id = %run.lease.id, ?released, "a claim that was not started is released");
-            drop(admission);
-        };
-        tasks.spawn_on(release.in_current_span(), &runtime);
+        let (shared, lease) = (Arc::clone(&run.shared), run.lease);
+        run.spawn(giving_back::release(
+            shared,
+            lease,
+            run.time.max_run(),
+            admission,
+        ));
     }
 }
 
@@ -131,18 +130,13 @@ impl Drop for Running {
             return;
         };
         self.attempt.0.close_word();
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-            self.stop.cancel();
-            return;
-        };
         let (run, stop) = (Arc::clone(&self.attempt.0), self.stop.clone());
-        let tasks = run.shared.tasks.clone();
         let settle = async move {
             let doubt = Outcome::Unknown("the run was dropped before it was completed");
             // Nobody is left to be told.
             let _ = completion::complete(&run, doubt, stop, Some(admission)).await;
         };
-        tasks.spawn_on(settle.in_current_span(), &runtime);
+        self.attempt.0.spawn(settle);
     }
 }
 

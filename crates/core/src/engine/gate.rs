@@ -221,7 +221,10 @@ impl<P: Send + Sync + 'static> Gate<P> {
         self.check(params)?;
         let now = config.shared.clock.now();
         let id = OperationId::mint(now);
-        let end = (now + config.life).min(quote_ends.unwrap_or(Timestamp::from_unix_ms(u64::MAX)));
+        let end = quote_ends
+            .unwrap_or(Terms::LATEST_EXP)
+            .min(now + config.life)
+            .min(Terms::LATEST_EXP);
         let terms = Terms::new(
             id,
             subject.clone(),
@@ -274,7 +277,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
             .collect();
         let request =
             Acquire::new(terms.id(), identity, wish, config.retention).with_guards(guards);
-        match claim::claim(&config.shared, request).await {
+        match claim::claim(&config.shared, request, admission).await {
             Err(answer) => Verdict::Answer(answer),
             Ok(won) => {
                 let began = Began {
@@ -289,7 +292,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
                     fences: won.claimed.fences,
                     params: Arc::clone(&params.value) as _,
                 };
-                Verdict::Run(Execution::new(began, params.value, admission))
+                Verdict::Run(Execution::new(began, params.value, won.admission))
             }
         }
     }
@@ -325,7 +328,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
         let mut executed = None;
         match found {
             Ok(sighting) => match sighting.record {
-                Some(record) if record.identity.subject == *subject => {
+                Some(record) if record.check_owner(subject, terms.scope()).is_ok() => {
                     state = Some(record.state_at(sighting.now));
                 }
                 Some(_) => {}
@@ -334,7 +337,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
                         &self.config.shared,
                         terms.id(),
                         terms.exp(),
-                        self.config.retention,
+                        Some(self.config.retention),
                         sighting.now,
                     );
                     executed = Some(absent.executed);
@@ -416,7 +419,9 @@ impl<P: Send + Sync + 'static> Gate<P> {
 
     fn enter(&self, subject: &Subject, fingerprint: &str) -> Result<(Opened, Admission), Answer> {
         let opened = self.open(subject, fingerprint.as_bytes())?;
-        Ok((opened, self.admit()?))
+        let id = opened.terms().id();
+        let admission = self.admit().map_err(|refused| refused.with_operation(id))?;
+        Ok((opened, admission))
     }
 }
 

@@ -106,6 +106,10 @@ impl<P> GateBuilder<P> {
     }
 
     /// How long records are kept, from the later of the operation's end and `exp`.
+    ///
+    /// A record keeps the retention that it was written with, and a missing one reads as "no" for as long as the gate's
+    /// says. So every process that serves the scope needs the same one; one that raises it must not be asked about
+    /// operations that were confirmed before, longer after their `exp` than the old one.
     pub const fn with_retention(mut self, retention: Duration) -> Self {
         self.retention = retention;
         self
@@ -172,7 +176,7 @@ impl<P> GateBuilder<P> {
             Recovery::Takeover { window } => Some(window - budget),
         };
         let facts = Facts {
-            retention: self.retention,
+            retention: Some(self.retention),
             poll_after: Some(self.poll_after),
             max_run: self.time.max_run(),
         };

@@ -19,6 +19,7 @@ mod counterfoil;
 mod execution;
 mod gate;
 mod gate_builder;
+mod giving_back;
 mod guards;
 mod incoming;
 mod lease_time;
@@ -38,3 +39,13 @@ pub use incoming::{Bound, Incoming, Params, RawParams};
 pub use lease_time::LeaseTime;
 pub use outcome::{Disposition, Outcome};
 pub use security::SECURITY_TARGET;
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// `after` from `start`. An instant can't hold every duration that can be configured; thirty years are for ever here.
+fn later(start: Instant, after: Duration) -> Instant {
+    const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+    start + after.min(FOREVER)
+}

@@ -8,7 +8,7 @@ use tracing::{debug, warn};
 
 use super::{
     attempt::{Run, lock},
-    security,
+    later, security,
 };
 use crate::store::{Renewed, StoreError};
 
@@ -17,8 +17,8 @@ use crate::store::{Renewed, StoreError};
 /// It never drops a renewal on its way. What the store does not confirm does not count: the lease is counted from
 /// before the call was sent, by this process's monotonic clock.
 pub(super) async fn keep_alive(run: Arc<Run>, stop: CancellationToken) {
-    let end = run.began + run.time.max_run();
-    let mut next = run.began + run.time.lease() / 3;
+    let end = later(run.began, run.time.max_run());
+    let mut next = later(run.began, run.time.lease() / 3);
     loop {
         let until = *lock(&run.valid_until);
         let renew = run.time.is_renewed() && next < end && next < until;
@@ -35,8 +35,8 @@ pub(super) async fn keep_alive(run: Arc<Run>, stop: CancellationToken) {
         match renew_watching(&run, lease).await {
             Ok(Renewed::Renewed) => {
                 let mut valid = lock(&run.valid_until);
-                *valid = (*valid).max(sent + lease);
-                next = sent + run.time.lease() / 3;
+                *valid = (*valid).max(later(sent, lease));
+                next = later(sent, run.time.lease() / 3);
             }
             Ok(Renewed::Lapsed) => return run.lease_lost.cancel(),
             Ok(Renewed::NotOwner) => {

@@ -55,13 +55,14 @@ pub(super) fn params_changed(id: OperationId, subject: &Subject, scope: &Scope) 
     );
 }
 
-/// The record belongs to another subject or scope than the signed fingerprint says.
-pub(super) fn foreign_record(id: OperationId, subject: &Subject, scope: &Scope) {
+/// The record belongs to another subject or scope than the signed fingerprint says, or, where there is none and no
+/// scope, than the caller who asked by its id.
+pub(super) fn foreign_record(id: OperationId, subject: &Subject, scope: Option<&Scope>) {
     warn!(
         target: SECURITY_TARGET,
         event = "foreign_record",
         operation_id = %id,
-        scope = scope.as_str(),
+        scope = scope.map(Scope::as_str),
         tenant = subject.tenant(),
         principal = subject.principal(),
         "the record is another subject's or scope's"

@@ -24,6 +24,9 @@ pub struct Terms {
 }
 
 impl Terms {
+    /// The last instant that `exp` can name: the end of the year 9999.
+    pub const LATEST_EXP: Timestamp = Timestamp::from_unix_secs(MAX_EXP_SECS);
+
     /// Terms for an operation that can be claimed until `exp`, which is rounded down to whole seconds.
     ///
     /// The life asked for, from `now` to `exp` before the rounding, is at least one second. The rounding takes up to a

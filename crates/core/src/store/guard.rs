@@ -1,6 +1,6 @@
 //! Facts of the business that a claim takes along: what no credential knows.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use crate::OperationId;
 
@@ -8,7 +8,9 @@ use crate::OperationId;
 ///
 /// Keys are unique in tenant and scope. A store that can't hold a guard says so in its
 /// [`Capabilities`](super::Capabilities), and the gate is not built.
-#[derive(Clone, PartialEq, Eq, Debug)]
+///
+/// `Debug` shows no key and no resource: they come from params.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GuardClaim {
     /// One operation per business key: an order, an invoice, a source event.
@@ -36,11 +38,44 @@ pub enum GuardClaim {
     },
 }
 
+impl fmt::Debug for GuardClaim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unique { name, keep, .. } => f
+                .debug_struct("Unique")
+                .field("name", name)
+                .field("keep", keep)
+                .finish_non_exhaustive(),
+            Self::Exclusive {
+                expected_version, ..
+            } => f
+                .debug_struct("Exclusive")
+                .field("expected_version", expected_version)
+                .finish_non_exhaustive(),
+            Self::Repeat { window, repeat_of } => f
+                .debug_struct("Repeat")
+                .field("window", window)
+                .field("repeat_of", repeat_of)
+                .finish(),
+        }
+    }
+}
+
 /// A fencing number of a resource that an exclusive guard handed out.
-#[derive(Clone, PartialEq, Eq, Debug)]
+///
+/// `Debug` doesn't show the resource: it comes from params.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Fence {
     /// The resource.
     pub resource: String,
     /// The number, higher than any handed out before for this resource.
     pub number: u64,
+}
+
+impl fmt::Debug for Fence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fence")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
+    }
 }

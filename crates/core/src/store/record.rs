@@ -1,6 +1,6 @@
 //! What a store keeps of an operation.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use super::{Acquire, Completion, GuardClaim, StoredResult};
 use crate::{
@@ -70,7 +70,9 @@ pub struct Record {
 }
 
 /// What a person decided, and what was shown.
-#[derive(Clone, PartialEq, Eq, Debug)]
+///
+/// `Debug` shows the size of the view, never its content: those are params.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Approval {
     /// What the approver sees: canonical, bound params only.
@@ -87,6 +89,15 @@ impl Approval {
             view,
             decided_by: None,
         }
+    }
+}
+
+impl fmt::Debug for Approval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Approval")
+            .field("view_bytes", &self.view.len())
+            .field("decided_by", &self.decided_by)
+            .finish()
     }
 }
 
@@ -163,13 +174,24 @@ impl Record {
     ///
     /// The first [`Mismatch`].
     pub fn check(&self, identity: &Identity) -> Result<(), Mismatch> {
-        if self.identity.subject != identity.subject || self.identity.scope != identity.scope {
-            return Err(Mismatch::Foreign);
-        }
+        self.check_owner(&identity.subject, &identity.scope)?;
         if self.identity.hash != identity.hash {
             return Err(Mismatch::Params);
         }
         Ok(())
+    }
+
+    /// Compares whose operation it is, and of which action.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch::Foreign`].
+    pub fn check_owner(&self, subject: &Subject, scope: &Scope) -> Result<(), Mismatch> {
+        if self.identity.subject == *subject && self.identity.scope == *scope {
+            Ok(())
+        } else {
+            Err(Mismatch::Foreign)
+        }
     }
 
     /// When a store may drop the record: the later of its end and `exp`, plus retention and [`RETENTION_SKEW`]; `None`

@@ -1,6 +1,6 @@
 //! What is said of an operation by others than its owner: receipts, reconcilers, approvers, operators.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use super::{Identity, Record, StoredResult};
 use crate::{
@@ -93,7 +93,9 @@ pub enum Resolved {
 }
 
 /// A preview that needs a person.
-#[derive(Clone, PartialEq, Eq, Debug)]
+///
+/// `Debug` shows the size of the view, never its content: those are params.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Proposal {
     /// The operation.
     pub id: OperationId,
@@ -107,6 +109,19 @@ pub struct Proposal {
     pub approval_ends: Timestamp,
     /// What the approver sees.
     pub view: String,
+}
+
+impl fmt::Debug for Proposal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proposal")
+            .field("id", &self.id)
+            .field("identity", &self.identity)
+            .field("exp", &self.exp)
+            .field("retention", &self.retention)
+            .field("approval_ends", &self.approval_ends)
+            .field("view_bytes", &self.view.len())
+            .finish()
+    }
 }
 
 /// A store's answer to a proposal.

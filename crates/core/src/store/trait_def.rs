@@ -19,8 +19,8 @@ use crate::OperationId;
 /// 1. **Atomic.** Of any number of concurrent acquires for one id, exactly one is [`Acquired::Claimed`]. No caller ever
 ///    sees nothing: it gets the claim or the record.
 /// 2. **Idempotent for one owner.** A reply can be lost and the call sent again: acquire by the owner that holds it is
-///    `Claimed` with the same epoch, complete with the same owner, epoch and completion is `Completed`, release by the
-///    same owner and epoch is `Released`.
+///    `Claimed` with the same epoch, and its lease begins anew; complete with the same owner, epoch and completion is
+///    `Completed`, release by the same owner and epoch is `Released`.
 /// 3. **Subject, scope and hash are compared inside acquire**, in every state, terminal ones too.
 /// 4. **One clock**, the store's, decides `exp`, leases and retention. A caller's clock changes nothing.
 /// 5. **Compare and set on owner and epoch** for renew, complete, release and annotate; on the epoch for receipts, fences

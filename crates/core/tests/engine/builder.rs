@@ -171,6 +171,17 @@ fn a_cap_of_nothing() {
 }
 
 #[test]
+fn a_caller_answered_before_any_store_could_answer() {
+    let hasty = Counterfoil::builder(MemoryStore::new(), Keyring::new(key("k1")))
+        .with_answer_within(Duration::from_millis(99))
+        .build();
+    assert_eq!(
+        hasty.unwrap_err().to_string(),
+        "the time 99ms in which a caller is answered is shorter than the shortest one, 100ms"
+    );
+}
+
+#[test]
 fn a_store_that_may_lose_writes_for_an_action_that_may_not_be_repeated() {
     let lossy = || Counterfoil::new(Lossy(MemoryStore::new()), Keyring::new(key("k1")));
     let error = lossy().gate::<Transfer>(TRANSFER).build().unwrap_err();

@@ -188,6 +188,32 @@ async fn anything_but_done_that_could_not_be_stored_is_told_as_unknown() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_claim_in_which_the_store_panics_is_unknown_and_keeps_no_place() {
+    let world = World::new();
+    let preview = world.preview().await;
+    world.store.next_acquire(Fault::Panics);
+    let answer = world.confirm(&preview).await;
+    assert_eq!(
+        (answer.status, answer.operation_id),
+        (Status::OutcomeUnknown, Some(preview.operation_id))
+    );
+    assert_eq!((world.effects(), world.counterfoil.running()), (0, 0));
+    assert_eq!(world.confirm(&preview).await.status, Status::Completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_completion_in_which_the_store_panics_is_told_and_not_kept_alive() {
+    let world = World::new();
+    let preview = world.preview().await;
+    world.store.next_complete(Fault::Panics);
+    assert_eq!(world.confirm(&preview).await.status, Status::Completed);
+    assert_eq!(world.counterfoil.running(), 0);
+    // One lease, and not max_run: nobody is left who could complete it.
+    sleep(Duration::from_secs(10)).await;
+    assert_eq!(world.state(preview.operation_id).await, State::Unknown);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_store_is_not_asked_before_the_fingerprint_is_good() {
     let world = World::new();
     let preview = world.preview().await;

@@ -5,6 +5,7 @@ use counterfoil_core::{
     answer::{Answer, Executed, OperationState, Status},
     engine::{Counterfoil, Outcome, Verdict},
     fingerprint::{Keyring, SignedUntil},
+    store::{Cancellation, Identity, Store, Tombstone},
 };
 use counterfoil_store_memory::MemoryStore;
 use counterfoil_testkit::{Fault, Flaky, Method, TokioClock};
@@ -247,6 +248,64 @@ async fn what_ran_is_too_late_to_cancel_and_says_how_it_stands() {
         .cancel_by_id(&other, preview.operation_id)
         .await;
     assert_eq!(foreign.status, Status::NotFound);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_does_not_know_the_gate_never_reads_a_missing_record_as_no() {
+    let world = World::with(|gate| gate.with_retention(Duration::from_secs(900)));
+    let preview = world.preview().await;
+    world.confirm(&preview).await;
+    // Long enough for the record to be dropped, by the retention of its own gate.
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    assert_eq!(world.store.purge(10).await.unwrap(), 1);
+    let elsewhere = Counterfoil::builder(world.store.clone(), Keyring::new(key("k1")))
+        .with_clock(TokioClock::default())
+        .build()
+        .unwrap();
+    let text = preview.fingerprint.as_str().as_bytes();
+    for counterfoil in [&elsewhere, &world.counterfoil] {
+        for answer in [
+            counterfoil.status_by_fingerprint(&world.agent, text).await,
+            counterfoil.cancel_by_fingerprint(&world.agent, text).await,
+        ] {
+            assert_eq!(
+                (answer.status, answer.executed),
+                (Status::FingerprintExpired, Executed::Unknown)
+            );
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_of_another_scope_under_the_same_id_is_not_told() {
+    let world = World::new();
+    let preview = world.preview().await;
+    let tombstone = Tombstone {
+        identity: Identity {
+            subject: world.agent.clone(),
+            scope: Scope::new("payments.refund"),
+            hash: world.params().hash(),
+        },
+        exp: preview.expires_at,
+        retention: Duration::from_secs(3600),
+    };
+    let cancellation = Cancellation {
+        id: preview.operation_id,
+        subject: world.agent.clone(),
+        tombstone: Some(tombstone),
+        reason: None,
+    };
+    world.store.cancel(&cancellation).await.unwrap();
+    let text = preview.fingerprint.as_str().as_bytes();
+    let status = world
+        .counterfoil
+        .status_by_fingerprint(&world.agent, text)
+        .await;
+    assert_eq!(status.status, Status::FingerprintInvalid);
+    assert_eq!(
+        world.confirm(&preview).await.status,
+        Status::FingerprintInvalid
+    );
 }
 
 #[tokio::test(start_paused = true)]

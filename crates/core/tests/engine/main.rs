@@ -1,9 +1,13 @@
 //! The engine over the in-memory store, by moved clocks and a store that misbehaves on request.
 
 mod builder;
+mod draining;
+mod extremes;
 mod faults;
+mod giving_back;
 mod identity;
 mod recovery;
 mod runs;
+mod security;
 mod time;
 mod world;

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use counterfoil_core::{
     answer::{Executed, Status, ThisCall},
-    engine::{Disposition, Outcome, StillRunning, Verdict},
+    engine::{Disposition, Outcome, Verdict},
     lifecycle::State,
 };
 use counterfoil_testkit::Method;
@@ -297,6 +297,37 @@ async fn the_context_names_the_operation_and_gets_the_params_that_were_hashed() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_document_number_that_comes_too_late_is_told_to_nobody() {
+    let world = World::new();
+    let preview = world.preview().await;
+    let held = counterfoil_testkit::Gate::new();
+    world
+        .store
+        .next_complete(counterfoil_testkit::Fault::HoldBefore(held.clone()));
+    let (leak, leaked) = oneshot::channel();
+    let run = world.gate.run(
+        &world.agent,
+        preview.fingerprint.as_str(),
+        world.params(),
+        |attempt, _| async move {
+            attempt.set_result_ref("INV-1").unwrap();
+            leak.send(attempt).unwrap();
+            Outcome::done(&1)
+        },
+    );
+    let late = async {
+        let attempt = leaked.await.unwrap();
+        held.reached().await;
+        attempt.set_result_ref("INV-2").unwrap();
+        held.open();
+    };
+    let (answer, ()) = tokio::join!(run, late);
+    assert_eq!(answer.result_ref.as_deref(), Some("INV-1"));
+    let record = world.record(preview.operation_id).await;
+    assert_eq!(record.result_ref.as_deref(), Some("INV-1"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn past_the_cap_a_confirm_is_refused_before_its_claim() {
     let world = World::new();
     let tight = counterfoil_core::engine::Counterfoil::builder(
@@ -324,6 +355,7 @@ async fn past_the_cap_a_confirm_is_refused_before_its_claim() {
         (answer.status, answer.retryable),
         (Status::OverCapacity, true)
     );
+    assert_eq!(answer.operation_id, Some(preview.operation_id));
     assert_eq!(
         world.store.calls(Method::Acquire),
         before,
@@ -334,36 +366,6 @@ async fn past_the_cap_a_confirm_is_refused_before_its_claim() {
         .confirm(&world.agent, preview.fingerprint.as_str(), world.params())
         .await;
     assert!(matches!(verdict, Verdict::Run(_)));
-}
-
-#[tokio::test(start_paused = true)]
-async fn draining_waits_for_what_runs_and_takes_nothing_new() {
-    let world = World::new();
-    let (one, two) = (world.preview().await, world.preview().await);
-    let (gate, agent, params) = (world.gate.clone(), world.agent.clone(), world.params());
-    let fingerprint = one.fingerprint.clone();
-    let running = tokio::spawn(async move {
-        gate.run(&agent, fingerprint.as_str(), params, |_, _| async {
-            tokio::time::sleep(Duration::from_secs(10)).await;
-            Outcome::done(&1)
-        })
-        .await
-    });
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    assert_eq!(
-        world.counterfoil.drain(Duration::from_secs(2)).await,
-        Err(StillRunning(1))
-    );
-    let refused = world.confirm(&two).await;
-    assert_eq!(
-        (refused.status, refused.retryable),
-        (Status::Unavailable, true)
-    );
-    assert_eq!(
-        world.counterfoil.drain(Duration::from_secs(30)).await,
-        Ok(())
-    );
-    assert_eq!(running.await.unwrap().status, Status::Completed);
 }
 
 #[tokio::test(start_paused = true)]

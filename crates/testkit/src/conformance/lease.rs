@@ -8,7 +8,7 @@ use counterfoil_core::{
 
 use super::{
     Harness,
-    op::{LONG, Op, done},
+    op::{LONG, Op, claimed, done},
 };
 
 /// A healthy owner that renews stays in flight for ten leases, and then completes.
@@ -22,6 +22,18 @@ pub async fn a_renewed_lease_outlives_ten_leases(h: &Harness) {
     assert_eq!(op.state().await, State::InFlight);
     let completed = h.complete(&held, &done("the result")).await;
     assert_eq!(completed, Completed::Completed);
+}
+
+/// A claim that is asked again has its lease from then on: its caller counts from the call that was answered.
+pub async fn a_claim_asked_again_begins_its_lease_anew(h: &Harness) {
+    let op = Op::new(h).await;
+    let mut wish = op.wish();
+    wish.claim.lease = h.unit() * 2;
+    let first = claimed(h.acquire(&wish).await);
+    h.advance(h.unit()).await;
+    assert_eq!(claimed(h.acquire(&wish).await), first);
+    h.advance(h.unit() * 3 / 2).await;
+    assert_eq!(op.state().await, State::InFlight);
 }
 
 /// A renewal whose reply was lost can be asked again.

@@ -100,6 +100,7 @@ macro_rules! __conformance_cases {
             ]
             lease [
                 a_renewed_lease_outlives_ten_leases
+                a_claim_asked_again_begins_its_lease_anew
                 a_renewal_can_be_asked_again
                 a_renewal_never_shortens_a_lease
                 a_renewal_after_the_lapse_is_told

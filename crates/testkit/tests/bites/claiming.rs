@@ -126,6 +126,9 @@ impl Broken {
                 claim.takeover_within = Some(Duration::MAX);
                 claim.seen = read;
             }
+            Some(Defect::KeepsTheLeaseOfTheFirstCall) if state == State::InFlight => {
+                claim.lease = Duration::ZERO;
+            }
             Some(Defect::IgnoresExpOfTheReleased) if state == State::Released => claim.exp = None,
             Some(Defect::NeedsNoApproval) => claim.needs_approval = false,
             Some(Defect::ClaimsTheReleasedUnnamed)

@@ -66,6 +66,7 @@ table! {
     RefusesRetriesAfterExp [a_retry_after_exp_gets_the_result],
     EndsTakeoversAtExp [a_takeover_after_exp_passes],
     RefusesTheSameOwner [
+        a_claim_asked_again_begins_its_lease_anew,
         a_claim_from_released_names_what_it_read,
         a_takeover_within_its_window_takes_the_next_epoch,
         the_same_owner_gets_the_same_claim_again,
@@ -157,6 +158,7 @@ table! {
         calls_on_an_absent_operation_change_nothing,
         every_call_ends_in_time,
     ],
+    KeepsTheLeaseOfTheFirstCall [a_claim_asked_again_begins_its_lease_anew],
     RenewsForAnybody [a_renewal_by_another_owner_or_epoch_changes_nothing],
     RenewsNothing [
         a_renewal_can_be_asked_again,

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use counterfoil_core::{
-    Subject,
+    OperationId, Subject,
     answer::{Answer, Status},
     engine::{Admission, Bound, Gate, Running, Verdict},
     fingerprint::Opened,
@@ -35,6 +35,9 @@ pub(super) trait Guarded: Send + Sync {
 /// A request that may be claimed.
 #[async_trait]
 pub(super) trait Prepared: Send {
+    /// The operation that its fingerprint names.
+    fn operation_id(&self) -> OperationId;
+
     /// Runs the rest of the call in a task that a shutdown waits for.
     fn spawn(self: Box<Self>, rest: Rest);
 
@@ -63,7 +66,8 @@ impl<P: Send + Sync + 'static> Guarded for Gate<P> {
         let opened = self.open(&subject, &fingerprint)?;
         reading.join(parts, &mut incoming).await?;
         let params = self.bind_incoming(incoming)?;
-        let admission = self.admit()?;
+        let id = opened.terms().id();
+        let admission = self.admit().map_err(|refused| refused.with_operation(id))?;
         Ok(Box::new(Ready {
             gate: self.clone(),
             admission,
@@ -102,6 +106,10 @@ struct Ready<P> {
 
 #[async_trait]
 impl<P: Send + Sync + 'static> Prepared for Ready<P> {
+    fn operation_id(&self) -> OperationId {
+        self.opened.terms().id()
+    }
+
     fn spawn(self: Box<Self>, rest: Rest) {
         let gate = self.gate.clone();
         gate.spawn(rest(self));

@@ -129,6 +129,7 @@ where
     R::Error: Into<BoxError>,
 {
     let (tx, rx) = oneshot::channel();
+    let id = prepared.operation_id();
     let task_layer = Arc::clone(&layer);
     prepared.spawn(Box::new(move |prepared| {
         let rest = async move {
@@ -140,7 +141,7 @@ where
     }));
     rx.await.unwrap_or_else(|_| {
         // The task is gone without a word: the runtime ends, or we have a fault.
-        let answer = Answer::new(Status::OutcomeUnknown);
+        let answer = Answer::new(Status::OutcomeUnknown).with_operation(id);
         Ok(layer.rendering().answer(&answer))
     })
 }

@@ -261,3 +261,18 @@ impl http_body::Body for Script {
         }
     }
 }
+
+/// A body of empty frames, always ready and without an end.
+pub struct Empties;
+
+impl http_body::Body for Empties {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        Poll::Ready(Some(Ok(Frame::data(Bytes::new()))))
+    }
+}
