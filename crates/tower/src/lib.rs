@@ -74,7 +74,8 @@
 //! # What every response says
 //!
 //! `Counterfoil-Status`, and `Counterfoil-Operation-Id` where the operation is known: on answers, on replays, and beside
-//! the handler's own response. Answers have `Cache-Control: no-store`, and `Retry-After` where waiting is the next step.
+//! the handler's own response. Answers have `Cache-Control: no-store`, and `Retry-After` where waiting is the next step;
+//! a verbatim replay has what the first response had.
 //! 401 comes without `WWW-Authenticate`: the scheme is authentication's to name.
 //!
 //! # Caveats
