@@ -69,7 +69,8 @@
 //! All that the handler acts on: the members of the body, the values of path parameters, the members of the query, and
 //! the headers that the service declares. One changed between preview and confirm is `params_changed`, a name in two
 //! places is 400, a member that the params type doesn't know is `params_invalid`. Path values are found through axum's
-//! router with the feature `axum`, else by [`ConfirmLayer::with_path_values`].
+//! router with the feature `axum`, else by [`ConfirmLayer::with_path_values`]. Values of path and query are texts: the
+//! params type takes them as strings, or parses them.
 //!
 //! # What every response says
 //!
