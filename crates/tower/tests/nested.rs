@@ -2,10 +2,8 @@
 
 mod common;
 
-use std::sync::Arc;
-
 use common::{World, confirm, count, counter, response, send, wrapped};
-use counterfoil_core::{Scope, engine::Attempt};
+use counterfoil_core::Scope;
 use counterfoil_tower::ConfirmLayer;
 use http::HeaderValue;
 use tower::ServiceExt;
