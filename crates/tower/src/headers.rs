@@ -58,13 +58,18 @@ const OF_THE_FIRST_CALL: &[&str] = &[
 /// Families of such headers: cross-origin rules are the outer layer's for each caller anew.
 const FAMILIES_OF_THE_FIRST_CALL: &[&str] = &["access-control-", "counterfoil-", "x-b3-"];
 
-/// Headers of the first body, which an envelope doesn't take over: its body is another one.
+/// Headers of the first body, which an envelope doesn't take over: its body is another one, no cache may keep it, and
+/// when to ask again is the answer's to say.
 const OF_THE_BODY: &[&str] = &[
     "accept-ranges",
+    "cache-control",
     "digest",
     "etag",
+    "expires",
     "last-modified",
+    "pragma",
     "repr-digest",
+    "retry-after",
     "trailer",
     "vary",
 ];
@@ -115,7 +120,8 @@ pub(crate) fn tell(headers: &mut HeaderMap, answer: &Answer) {
     }
 }
 
-/// Answers and replays are one caller's, at one moment: no cache on the way may keep them.
+/// Answers and replays are one caller's, at one moment: no cache on the way may keep them. A verbatim replay has the
+/// first response's own word, if it had one.
 pub(crate) fn forbid_caching(headers: &mut HeaderMap) {
     headers
         .entry(header::CACHE_CONTROL)
@@ -170,12 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn an_envelope_takes_over_a_location_and_no_etag() {
+    fn an_envelope_takes_over_a_location_and_nothing_of_the_first_body() {
         assert!(!describes_the_body(&header::LOCATION));
         for name in [
             header::CONTENT_TYPE,
             header::CONTENT_ENCODING,
             header::ETAG,
+            header::CACHE_CONTROL,
+            header::RETRY_AFTER,
             header::TRAILER,
         ] {
             assert!(describes_the_body(&name), "{name}");

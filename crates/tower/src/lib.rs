@@ -69,12 +69,14 @@
 //! All that the handler acts on: the members of the body, the values of path parameters, the members of the query, and
 //! the headers that the service declares. One changed between preview and confirm is `params_changed`, a name in two
 //! places is 400, a member that the params type doesn't know is `params_invalid`. Path values are found through axum's
-//! router with the feature `axum`, else by [`ConfirmLayer::with_path_values`].
+//! router with the feature `axum`, else by [`ConfirmLayer::with_path_values`]. Values of path and query are texts: the
+//! params type takes them as strings, or parses them.
 //!
 //! # What every response says
 //!
 //! `Counterfoil-Status`, and `Counterfoil-Operation-Id` where the operation is known: on answers, on replays, and beside
-//! the handler's own response. Answers have `Cache-Control: no-store`, and `Retry-After` where waiting is the next step.
+//! the handler's own response. Answers have `Cache-Control: no-store`, and `Retry-After` where waiting is the next step;
+//! a verbatim replay has what the first response had.
 //! 401 comes without `WWW-Authenticate`: the scheme is authentication's to name.
 //!
 //! # Caveats

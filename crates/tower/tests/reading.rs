@@ -107,6 +107,7 @@ async fn no_credential_is_told_to_preview_first() {
     let mut request = confirm("");
     request.headers_mut().remove("counterfoil-fingerprint");
     assert_eq!(word(&world, request).await, is(428, "fingerprint_required"));
+    assert_eq!(world.asked(), 0);
 }
 
 #[tokio::test]

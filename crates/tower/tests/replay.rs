@@ -181,6 +181,9 @@ async fn an_envelope_has_the_first_status_headers_and_body() {
             ("location", "/v1/transfers/1"),
             ("etag", "\"1\""),
             ("content-language", "en"),
+            ("cache-control", "public, max-age=600"),
+            ("expires", "Fri, 01 Jan 2100 00:00:00 GMT"),
+            ("retry-after", "60"),
             ("set-cookie", "a=b"),
             ("x-note", "kept"),
         ],
@@ -198,6 +201,8 @@ async fn an_envelope_has_the_first_status_headers_and_body() {
     for dropped in [
         "etag",
         "content-language",
+        "expires",
+        "retry-after",
         "set-cookie",
         "idempotent-replayed",
     ] {

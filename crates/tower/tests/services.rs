@@ -195,3 +195,18 @@ async fn an_operation_is_called_off_by_its_credential_before_it_runs() {
     let told = send(cancel, by("/cancel", &other)).await;
     assert_eq!((told.status, told.word()), (409, "too_late"));
 }
+
+/// Minted before the store was born: whether it ran is forgotten.
+const FORGOTTEN: &str = "00000000-0001-7000-8000-000000000000";
+
+#[tokio::test]
+async fn a_call_off_that_did_not_take_is_not_told_as_a_success() {
+    let world = World::new();
+    let cancel = CancelService::new(world.counterfoil.clone());
+    let told = send(cancel, get(&format!("/v1/operations/{FORGOTTEN}/cancel"))).await;
+    assert_eq!((told.status, told.word()), (202, "outcome_unknown"));
+    // Asked for, it is what was found.
+    let status = StatusService::new(world.counterfoil.clone());
+    let told = send(status, get(&format!("/v1/operations/{FORGOTTEN}"))).await;
+    assert_eq!((told.status, told.word()), (200, "outcome_unknown"));
+}

@@ -7,7 +7,8 @@ use crate::{
     fingerprint::{InvalidCause, Opened},
 };
 
-/// The `tracing` target of security events. Of a credential they name the key id, the operation id and a short digest.
+/// The `tracing` target of security events. Of a credential they name the key id, the operation id and a short digest at
+/// most, and of one that nobody signed nothing.
 pub const SECURITY_TARGET: &str = "counterfoil::security";
 
 /// A fingerprint that is not good for this caller.

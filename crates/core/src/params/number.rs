@@ -103,22 +103,30 @@ impl<'t> Number<'t> {
     pub(super) fn is_lossless(&self) -> bool {
         let small = self.token.len() <= 18;
         let integer = |t: &str| t.parse::<i64>().is_ok() || t.parse::<u64>().is_ok();
-        if self.integer_literal && (small || integer(self.token)) {
-            return true;
-        }
+        let is_integer = self.integer_literal && (small || integer(self.token));
+        is_integer || self.is_a_double()
+    }
+
+    /// Whether this very value is the shortest decimal of the double that it is read as.
+    pub(super) fn is_a_double(&self) -> bool {
         // Any decimal of 15 digits survives the way through a double of the normal range and back.
         if self.len <= 15 && (-300..300).contains(&self.point) {
             return true;
         }
-        let Ok(double) = self.token.parse::<f64>() else {
-            return false;
-        };
-        if !double.is_finite() {
-            return false;
-        }
+        let double = self.token.parse::<f64>();
+        double.is_ok_and(|double| double.is_finite() && self.is_shortest_of(double))
+    }
+
+    /// As [`Number::is_a_double`], for a single.
+    pub(super) fn is_a_single(&self) -> bool {
+        let single = self.token.parse::<f32>();
+        single.is_ok_and(|single| single.is_finite() && self.is_shortest_of(single))
+    }
+
+    fn is_shortest_of(&self, finite: impl zmij::Float) -> bool {
         // Where two shortest decimals are equally near, ECMAScript and zmij take the even one; std takes the upper.
         let mut buffer = zmij::Buffer::new();
-        match Number::parse(buffer.format_finite(double)) {
+        match Number::parse(buffer.format_finite(finite)) {
             Some(Ok(read_back)) => {
                 self.digits() == read_back.digits()
                     && (self.point == read_back.point || self.len == 0)

@@ -233,6 +233,40 @@ fn numbers_are_read_to_the_nearest_or_refused() {
     assert_eq!(fault::<u128>("1e+40").0, Kind::WrongType);
 }
 
+/// The hash is that of the value that was decoded, so two numbers that become one double would have one hash.
+#[test]
+fn two_numbers_never_become_one_float() {
+    for lossy in [
+        "9007199254740993",
+        "-9007199254740993",
+        "9223372036854775807",
+        "18446744073709551615",
+    ] {
+        assert_eq!(fault::<f64>(lossy), at(Kind::LossyNumber, ""), "{lossy}");
+    }
+    for lossy in ["16777217", "0.123456789", "1e39", "1e-60"] {
+        assert_eq!(fault::<f32>(lossy), at(Kind::LossyNumber, ""), "{lossy}");
+    }
+    assert_eq!(
+        fault::<Line>(r#"{"price":9007199254740993}"#),
+        at(Kind::LossyNumber, "/price")
+    );
+    assert_eq!(
+        fault::<Vec<Option<f64>>>("[null,9007199254740993]"),
+        at(Kind::LossyNumber, "/1")
+    );
+    assert_eq!(decode("9007199254740992"), Ok(9_007_199_254_740_992_f64));
+    assert_eq!(
+        decode("9223372036854776000"),
+        Ok(9_223_372_036_854_775_808_f64)
+    );
+    assert_eq!(decode("-0"), Ok(0.0_f64));
+    assert_eq!(decode("16777216"), Ok(16_777_216_f32));
+    assert_eq!(decode("[0.1,1,2.5e-3]"), Ok([0.1_f32, 1.0, 0.0025]));
+    assert_eq!(decode("3.4028235e38"), Ok(f32::MAX));
+    assert_eq!(fault::<f64>("\"1\""), at(Kind::WrongType, ""));
+}
+
 #[test]
 fn reserved_names_are_refused_wherever_they_stand() {
     for name in [

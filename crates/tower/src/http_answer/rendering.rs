@@ -63,6 +63,15 @@ impl<'a> Rendering<'a> {
         self.envelope(answer, http, FirstHeaders::Left)
     }
 
+    /// How a wish to call off went: a success only where the operation is called off.
+    pub(crate) fn call_off(&self, answer: &Answer) -> Response<Body> {
+        let http = match answer.status {
+            Status::Cancelled => StatusCode::OK,
+            _ => http_status(answer),
+        };
+        self.envelope(answer, http, FirstHeaders::Left)
+    }
+
     /// The agent JSON, with the first body inside, and the first headers but for those that describe that body.
     fn envelope(&self, answer: &Answer, http: StatusCode, show: FirstHeaders) -> Response<Body> {
         let (answer, first) = unpacked(answer);

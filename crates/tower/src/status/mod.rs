@@ -62,7 +62,8 @@ pub struct StatusService(Shared);
 /// The id is the last segment of the path, or the one before it where the last is `cancel`. An operation that has no
 /// record yet can be called off by its own credential only, in the header `Counterfoil-Fingerprint`; an id in the path
 /// must then be that fingerprint's, else `credentials_differ`, and nothing is called off. 200 `cancelled`, for good; 409
-/// `too_late` once it ran; 404 for an unknown id, and for another subject's.
+/// `too_late` once it ran; 404 for an unknown id, and for another subject's; 202 `outcome_unknown` where the store has
+/// forgotten.
 ///
 /// The service takes every method; mount it for `POST`.
 #[derive(Clone)]
@@ -84,8 +85,8 @@ impl Shared {
         }
     }
 
-    fn response(&self, answer: &Answer) -> Response<Body> {
-        Rendering::new(&self.wording, Replay::Envelope).status(answer)
+    fn rendering(&self) -> Rendering<'_> {
+        Rendering::new(&self.wording, Replay::Envelope)
     }
 }
 
@@ -97,9 +98,9 @@ impl fmt::Debug for Shared {
     }
 }
 
-/// What both services have: settings, and a service whose answers come from `answer`.
+/// What both services have: settings, and a service whose answers come from `answer` and are written by `$render`.
 macro_rules! by_operation {
-    ($service:ident) => {
+    ($service:ident, $render:ident) => {
         impl $service {
             /// A service over the operations of `counterfoil`.
             #[must_use]
@@ -148,15 +149,15 @@ macro_rules! by_operation {
                     let answer = match service.answer(&parts).await {
                         Ok(answer) | Err(answer) => answer,
                     };
-                    Ok(service.0.response(&answer))
+                    Ok(service.0.rendering().$render(&answer))
                 })
             }
         }
     };
 }
 
-by_operation!(StatusService);
-by_operation!(CancelService);
+by_operation!(StatusService, status);
+by_operation!(CancelService, call_off);
 
 impl StatusService {
     async fn answer(&self, parts: &Parts) -> Result<Answer, Answer> {

@@ -46,11 +46,17 @@ impl TryFrom<String> for Name {
     }
 }
 
-/// A name goes into the summary that a person agrees to: nothing in it may hide or reorder what stands there.
+/// A name goes into the summary that a person agrees to: nothing in it may hide or reorder what stands there. Refused
+/// are Unicode's controls, formats, private characters, fillers, selectors, and all spaces but the common one.
 fn is_invisible(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+        || matches!(c,
+            '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
+            | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{115f}'..='\u{1160}' | '\u{1680}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}'
+            | '\u{2800}' | '\u{3000}' | '\u{3164}' | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{10ffff}')
 }
 
 impl fmt::Display for Currency {
@@ -89,6 +95,14 @@ mod tests {
             "a\n",
             "a\u{202e}b",
             "a\u{200b}",
+            "a\u{3164}",
+            "a\u{115f}b",
+            "a\u{2800}b",
+            "a\u{a0}b",
+            "a\u{34f}b",
+            "a\u{1d173}b",
+            "a\u{e0041}b",
+            "a\u{f8ff}b",
             &"x".repeat(129),
         ] {
             assert!(Name::try_from(bad.to_owned()).is_err(), "{bad:?}");

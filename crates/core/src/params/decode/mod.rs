@@ -7,6 +7,8 @@
 //! - A member that the type doesn't take is refused and named, at every depth. But serde itself collects the members of
 //!   flattened, untagged and internally tagged types before it asks for any: in those they are refused only where the type says
 //!   `deny_unknown_fields`, and a fault is named by the container.
+//! - A number that a float would hold as another one is refused, so that two amounts never become one. But what serde
+//!   collects first, as above, it hands to a float without asking: declare amounts decimals there.
 //! - Objects are objects: a struct is not read from an array.
 //! - A map key that stands for a number has one spelling.
 //! - Names that begin with `$serde_json::private::` are refused: `serde_json`'s own types take them for more than names.
@@ -94,12 +96,24 @@ impl<'de> Decoder<'de> {
         };
         match token.parse::<f64>() {
             Ok(value) if exact => visitor.visit_f64(value),
-            _ => Err(ParamsError::new(
-                ParamsErrorKind::LossyNumber,
-                "a number has more digits or range than its type holds",
-            )
-            .into()),
+            _ => Err(lossy()),
         }
+    }
+
+    /// A number for a float, which takes an integer too: refused where `holds` says that the float would be another
+    /// number. Else two amounts that are one float would be one hash.
+    fn float<V: Visitor<'de>>(
+        &mut self,
+        holds: impl FnOnce(&Number<'_>) -> bool,
+        visitor: V,
+    ) -> Result<V::Value, DecodeError> {
+        if let Some(b'-' | b'0'..=b'9') = self.lexer.peek()
+            && let Some(number) = Number::parse(self.lexer.clone().number()?)
+            && !holds(&number?)
+        {
+            return Err(lossy());
+        }
+        self.deserialize_any(visitor)
     }
 
     fn object<V: Visitor<'de>>(&mut self, visitor: V) -> Result<V::Value, DecodeError> {
@@ -209,6 +223,14 @@ impl<'de> Deserializer<'de> for &mut Decoder<'de> {
         }
     }
 
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.float(|number| number.is_a_single(), visitor)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
+        self.float(|number| number.is_a_double(), visitor)
+    }
+
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DecodeError> {
         if self.lexer.peek() == Some(b'n') {
             self.lexer.literal("null")?;
@@ -277,7 +299,12 @@ impl<'de> Deserializer<'de> for &mut Decoder<'de> {
     }
 
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf
+        bool i8 i16 i32 i64 u8 u16 u32 u64 char str string bytes byte_buf
         unit unit_struct seq tuple tuple_struct identifier
     }
+}
+
+fn lossy() -> DecodeError {
+    let detail = "a number has more digits or range than its type holds";
+    ParamsError::new(ParamsErrorKind::LossyNumber, detail).into()
 }
