@@ -141,6 +141,23 @@ async fn the_status_is_told_by_id_and_by_fingerprint_to_its_own_subject_only() {
 }
 
 #[tokio::test]
+async fn a_request_that_names_two_operations_is_told_of_neither() {
+    let world = World::new();
+    let [one, other] = [world.fingerprint().await, world.fingerprint().await];
+    let status = StatusService::new(world.counterfoil.clone());
+    let of_one = send(status.clone(), by("/v1/operation", &one)).await;
+    let uri = format!(
+        "/v1/operations/{}",
+        of_one.header("counterfoil-operation-id")
+    );
+    let told = send(status.clone(), by(&uri, &one)).await;
+    assert_eq!((told.status, told.word()), (200, "not_started"));
+    let told = send(status, by(&uri, &other)).await;
+    assert_eq!((told.status, told.word()), (400, "credentials_differ"));
+    assert_eq!(told.header("counterfoil-operation-id"), "");
+}
+
+#[tokio::test]
 async fn the_status_of_what_has_not_ended_is_200_with_a_time_to_ask_again() {
     let world = World::new();
     let status = StatusService::new(world.counterfoil.clone())

@@ -93,16 +93,20 @@ async fn serve(options: Options) -> ExitCode {
     };
     let address = listener.local_addr().unwrap_or(options.listen);
     say(&greeting::ready(address));
-    let limit = (options.times.max_run + MARGIN).min(LONGEST_STOP);
     server::serve(
         listener,
         app.router(&options),
         app.counterfoil(),
         stop,
-        limit,
+        time_to_stop(options.times.max_run),
     )
     .await;
     ExitCode::SUCCESS
+}
+
+/// How long what runs may take to end, once the process is told to stop.
+fn time_to_stop(max_run: Duration) -> Duration {
+    max_run.saturating_add(MARGIN).min(LONGEST_STOP)
 }
 
 /// For writing down how the last runs ended.

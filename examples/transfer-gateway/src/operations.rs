@@ -9,6 +9,7 @@ use axum::{
     response::Response,
 };
 use counterfoil::{
+    OperationId,
     answer::{Answer, Status},
     tower::headers::FINGERPRINT,
 };
@@ -54,6 +55,9 @@ pub(crate) async fn fingerprint_from_body(
     request: Request,
     next: Next,
 ) -> Response {
+    if !names_an_operation(request.uri().path()) {
+        return reply::answer(&Answer::new(Status::NotFound), app.wording());
+    }
     let (mut parts, body) = request.into_parts();
     let in_body = match read(body).await {
         Ok(in_body) => in_body,
@@ -75,6 +79,14 @@ pub(crate) async fn fingerprint_from_body(
         }
     }
     next.run(Request::from_parts(parts, Body::empty())).await
+}
+
+/// A path with a mangled id means another operation than the fingerprint beside it. The path is read as it comes, as
+/// the service does.
+fn names_an_operation(path: &str) -> bool {
+    path.strip_suffix("/cancel")
+        .and_then(|path| path.rsplit('/').next())
+        .is_some_and(|id| id.parse::<OperationId>().is_ok())
 }
 
 async fn read(body: Body) -> Result<Option<String>, Answer> {

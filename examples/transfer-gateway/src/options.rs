@@ -98,12 +98,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
                 demo = true;
                 continue;
             }
-            Arg::Value(word) => {
-                let word = word.to_string_lossy();
-                return Err(misuse(format!(
-                    "there is no command {word:?}; the only one is demo"
-                )));
-            }
+            Arg::Value(word) => return Err(stray(&word.to_string_lossy())),
             Arg::Long(name) => name.to_owned(),
         };
         match name.as_str() {
@@ -143,6 +138,18 @@ fn take(options: &mut Options, name: &str, parser: &mut lexopt::Parser) -> Resul
     }
     Ok(())
 }
+
+/// A word that belongs to no option. One that is no plain word isn't shown: it may be the rest of a key.
+fn stray(word: &str) -> Misuse {
+    if word.len() <= LONGEST_COMMAND && word.bytes().all(|b| b.is_ascii_alphabetic()) {
+        return misuse(format!(
+            "there is no command {word:?}; the only one is demo"
+        ));
+    }
+    misuse("there is one word too many; a value with a space in it needs quotes".to_owned())
+}
+
+const LONGEST_COMMAND: usize = 16;
 
 /// Options of later versions: what they are today may be said, anything else is refused.
 fn later(name: &str, parser: &mut lexopt::Parser) -> Result<(), Misuse> {
@@ -324,6 +331,8 @@ mod tests {
             ("serve", "there is no command"),
             ("-x", "there is no option -x"),
             ("--no-renew=secret", "takes no value"),
+            ("--keys k1=00, k2=secret", "one word too many"),
+            ("--no-renew k2=secret", "one word too many"),
             ("demo --listen 127.0.0.1:0", "demo takes no --listen"),
         ] {
             let refused = parsed(line).expect_err(line);

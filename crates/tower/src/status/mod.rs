@@ -10,7 +10,7 @@ use std::{
 };
 
 use counterfoil_core::{
-    Subject,
+    OperationId, Subject,
     answer::{Answer, Status, Wording},
     engine::Counterfoil,
 };
@@ -28,10 +28,10 @@ use named::Named;
 /// Tells how an operation stands: `GET /v1/operations/ID`, or a path of its own with the header
 /// `Counterfoil-Fingerprint`.
 ///
-/// The operation is named by the fingerprint, if the header is there, else by the last segment of the path. Whatever
-/// became of it, what was found is 200 with the answer as JSON, and `Retry-After` while it has not ended. An unknown id,
-/// one that is no id, and another subject's are 404 alike. By fingerprint, an operation that nobody confirmed yet is
-/// `not_started`.
+/// The operation is named by the fingerprint, if the header is there, else by the last segment of the path; where both
+/// name one they must be the same, else `credentials_differ`. Whatever became of it, what was found is 200 with the
+/// answer as JSON, and `Retry-After` while it has not ended. An unknown id, one that is no id, and another subject's are
+/// 404 alike. By fingerprint, an operation that nobody confirmed yet is `not_started`.
 ///
 /// The service takes every method; mount it for `GET`. It reads the path as it comes, so any router will do.
 ///
@@ -159,18 +159,36 @@ macro_rules! by_operation {
 by_operation!(StatusService, status);
 by_operation!(CancelService, call_off);
 
+impl Shared {
+    /// How the operation of a fingerprint stands. Where the path names one too, they must be the same.
+    async fn status_of(
+        &self,
+        subject: &Subject,
+        fingerprint: &[u8],
+        in_path: Option<OperationId>,
+    ) -> Result<Answer, Answer> {
+        let stands = self
+            .counterfoil
+            .status_by_fingerprint(subject, fingerprint)
+            .await;
+        match (in_path, stands.operation_id) {
+            (Some(named), Some(of_credential)) if named != of_credential => {
+                Err(Answer::new(Status::CredentialsDiffer))
+            }
+            _ => Ok(stands),
+        }
+    }
+}
+
 impl StatusService {
     async fn answer(&self, parts: &Parts) -> Result<Answer, Answer> {
         let subject = self.0.reading.subject(parts)?;
-        let counterfoil = &self.0.counterfoil;
-        Ok(match Named::of(parts)? {
-            Named::Credential { fingerprint, .. } => {
-                counterfoil
-                    .status_by_fingerprint(&subject, &fingerprint)
-                    .await
+        match Named::of(parts)? {
+            Named::Id(id) => Ok(self.0.counterfoil.status_by_id(&subject, id).await),
+            Named::Credential { fingerprint, id } => {
+                self.0.status_of(&subject, &fingerprint, id).await
             }
-            Named::Id(id) => counterfoil.status_by_id(&subject, id).await,
-        })
+        }
     }
 }
 
@@ -181,15 +199,11 @@ impl CancelService {
         match Named::of(parts)? {
             Named::Id(id) => Ok(counterfoil.cancel_by_id(&subject, id).await),
             Named::Credential { fingerprint, id } => {
-                if let Some(id) = id {
+                if id.is_some() {
                     // The store is asked for no more than whose fingerprint it is: a mismatch must call off neither.
-                    let stands = counterfoil
-                        .status_by_fingerprint(&subject, &fingerprint)
-                        .await;
-                    match stands.operation_id {
-                        Some(of_credential) if of_credential == id => {}
-                        Some(_) => return Err(Answer::new(Status::CredentialsDiffer)),
-                        None => return Err(stands),
+                    let stands = self.0.status_of(&subject, &fingerprint, id).await?;
+                    if stands.operation_id.is_none() {
+                        return Err(stands);
                     }
                 }
                 Ok(counterfoil

@@ -23,6 +23,8 @@ pub(super) struct LedgerFile {
 pub(crate) enum OpenError {
     #[error("the ledger {0:?} can't be opened: {1}")]
     Io(PathBuf, #[source] io::Error),
+    #[error("the ledger {0:?} is no regular file")]
+    NotAFile(PathBuf),
     #[error("the ledger {0:?} is in use by another process")]
     InUse(PathBuf),
     #[error("the ledger {0:?} holds something else in line {1}; take another file")]
@@ -38,6 +40,10 @@ impl LedgerFile {
             .create(true)
             .open(path)
             .map_err(failed)?;
+        // A device may have no end, and a pipe has none as long as we hold it ourselves: neither is read.
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(OpenError::NotAFile(path.to_owned()));
+        }
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(OpenError::InUse(path.to_owned())),
@@ -186,6 +192,14 @@ mod tests {
             let refused = LedgerFile::open(&scratch.0).expect_err(other);
             assert!(matches!(refused, OpenError::NotOurs(_, 1)), "{refused}");
             assert_eq!(std::fs::read(&scratch.0).expect("read"), other.as_bytes());
+        }
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused() {
+        for path in ["/dev/null", "/dev/zero"] {
+            let refused = LedgerFile::open(Path::new(path)).expect_err(path);
+            assert!(matches!(refused, OpenError::NotAFile(_)), "{refused}");
         }
     }
 

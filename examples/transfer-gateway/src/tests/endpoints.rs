@@ -145,6 +145,22 @@ async fn a_cancellation_that_names_two_operations_calls_off_neither() {
 }
 
 #[tokio::test]
+async fn a_cancellation_whose_path_names_no_operation_calls_off_nothing() {
+    let service = Service::start(Options::default()).await;
+    let (one, other) = (service.preview().await, service.preview().await);
+    // The first digit of an id, escaped: the services read paths as they come.
+    let escaped = one.operation.replacen('0', "%30", 1);
+    for path in ["mangled", &escaped] {
+        let call = Call::post(
+            format!("/v1/operations/{path}/cancel"),
+            json!({"fingerprint": other.text}),
+        );
+        assert_eq!(said(&service.told(call).await), (404, "not_found"));
+    }
+    assert_eq!(service.told(other.confirm()).await.0, 201);
+}
+
+#[tokio::test]
 async fn a_tenant_sees_its_own_effects_only() {
     let service = Service::start(Options::default()).await;
     let fingerprint = service.preview().await;

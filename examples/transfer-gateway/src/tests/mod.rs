@@ -156,6 +156,14 @@ async fn a_fingerprint_ends_with_its_quote_at_the_latest() {
     }
 }
 
+#[test]
+fn stopping_is_bounded_however_long_a_run_may_take() {
+    let seconds = Duration::from_secs;
+    for (max_run, stop) in [(seconds(1), 4), (seconds(60), 30), (Duration::MAX, 30)] {
+        assert_eq!(crate::time_to_stop(max_run), seconds(stop));
+    }
+}
+
 #[tokio::test]
 async fn a_transfer_is_previewed_confirmed_and_replayed() {
     let service = Service::start(Options::default()).await;
