@@ -1,6 +1,6 @@
 //! A body, read once and strictly, as members that parts can be taken from and joined to.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 
 use super::{
     error::{ParamsError, ParamsErrorKind},
@@ -37,8 +37,10 @@ pub enum Reading {
 /// ```
 #[derive(Clone, Default)]
 pub struct Members {
-    /// Sorted by name, in UTF-16 order, no name twice.
+    /// Of the body: sorted by name, in UTF-16 order, no name twice.
     entries: Vec<(String, String)>,
+    /// From elsewhere, none of them in the body. Apart from those, so that many of both are joined in no time.
+    joined: BTreeMap<String, String>,
 }
 
 /// A param that was given in two places.
@@ -60,23 +62,27 @@ impl Members {
             entries: sorted
                 .map(|(name, value)| (name.to_owned(), value.to_owned()))
                 .collect(),
+            joined: BTreeMap::new(),
         }
     }
 
     /// Whether a member of this name is there, even if it is null.
     #[must_use]
     pub fn contains(&self, name: &str) -> bool {
-        self.find(name).is_ok()
+        self.find(name).is_ok() || self.joined.contains_key(name)
     }
 
     /// The names, in canonical order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|(name, _)| name.as_str())
+        self.sorted().into_iter().map(|(name, _)| name)
     }
 
     /// Takes a member out, and gives the canonical text of its value.
     pub fn take(&mut self, name: &str) -> Option<String> {
-        self.find(name).ok().map(|at| self.entries.remove(at).1)
+        match self.find(name) {
+            Ok(at) => Some(self.entries.remove(at).1),
+            Err(_) => self.joined.remove(name),
+        }
     }
 
     /// Takes a member out that must be a string, and gives that string.
@@ -103,24 +109,22 @@ impl Members {
     ///
     /// [`Twice`] if a member of this name is there; nothing is changed then.
     pub fn join(&mut self, name: &str, value: &str) -> Result<(), Twice> {
-        match self.find(name) {
-            Ok(_) => Err(Twice {
+        if self.contains(name) {
+            return Err(Twice {
                 name: name.to_owned(),
-            }),
-            Err(at) => {
-                let mut text = String::with_capacity(value.len() + 2);
-                text::push_string(&mut text, value);
-                self.entries.insert(at, (name.to_owned(), text));
-                Ok(())
-            }
+            });
         }
+        let mut text = String::with_capacity(value.len() + 2);
+        text::push_string(&mut text, value);
+        self.joined.insert(name.to_owned(), text);
+        Ok(())
     }
 
     /// The canonical text of the object that the members make.
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut out = String::from("{");
-        for (i, (name, value)) in self.entries.iter().enumerate() {
+        for (i, (name, value)) in self.sorted().into_iter().enumerate() {
             if i > 0 {
                 out.push(',');
             }
@@ -130,6 +134,19 @@ impl Members {
         }
         out.push('}');
         out
+    }
+
+    /// All of them, in canonical order.
+    fn sorted(&self) -> Vec<(&str, &str)> {
+        let all = self.entries.iter().map(|(name, value)| (name, value));
+        let mut all: Vec<(&str, &str)> = all
+            .chain(&self.joined)
+            .map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect();
+        if !self.joined.is_empty() {
+            all.sort_by(|(a, _), (b, _)| text::utf16_order(a, b));
+        }
+        all
     }
 
     fn find(&self, name: &str) -> Result<usize, usize> {

@@ -123,3 +123,19 @@ fn debug_shows_names_and_no_value() {
         "Other(…)"
     );
 }
+
+/// Whoever may preview may send a large body and a long query, and must not hold a thread with them.
+#[test]
+fn many_parts_are_joined_to_many_members_in_no_time() {
+    let members: Vec<String> = (0..70_000).map(|n| format!("\"b{n}\":1")).collect();
+    let body = format!("{{{}}}", members.join(","));
+    let mut members = read(ParamsPolicy::default(), &body);
+    let began = std::time::Instant::now();
+    for n in 0..13_000 {
+        members.join(&format!("a{n}"), "").expect("a new name");
+    }
+    assert!(members.join("a7", "").is_err());
+    let took = began.elapsed();
+    assert!(took.as_millis() < 500, "{took:?}");
+    assert_eq!(members.names().count(), 83_000);
+}
