@@ -40,7 +40,8 @@ Usage: transfer-gateway [OPTIONS]
 
 Options:
   --listen ADDR             where it listens; port 0 takes a free one [127.0.0.1:8080]
-  --store memory:           where operations are kept; in this version in memory only
+  --store memory:           where operations are kept; in this version in memory only:
+                            of one process, and gone with it
   --ledger PATH             appends effects to this file, one JSON line each [in memory]
   --keys KID=HEX[,…]        signing keys of 32 to 64 bytes, the first signs; else ${variable},
                             which other users of the machine can't see; else a random one

@@ -142,7 +142,7 @@ async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer 
     match acquired {
         Acquired::Found(record) => answers::of_record(shared, *record, None),
         Acquired::ParamsChanged(record) => {
-            security::params_changed(id, &identity.subject, &identity.scope);
+            security::record_changed(id, &identity.subject, &identity.scope);
             params_changed(id, Some(record.life.state))
         }
         Acquired::Foreign => {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     OperationId, Owner, ParamHash, Scope, Subject, Timestamp,
-    answer::{Answer, Status, Wording},
+    answer::{Answer, Executed, Status, Wording},
     fingerprint::{Fingerprint, Opened, Terms},
     lifecycle::{Claim, State},
     params::{Canonicalizer, CompiledPolicy, Extra, ParamsError, Reading, decode},
@@ -233,7 +233,10 @@ impl<P: Send + Sync + 'static> Gate<P> {
             now,
             end,
         )
-        .map_err(|_| Answer::new(Status::FingerprintExpired))?;
+        .map_err(|_| {
+            // Nothing was signed, so nothing can come of it.
+            Answer::new(Status::FingerprintExpired).with_executed(Executed::No)
+        })?;
         Ok(Preview {
             fingerprint: config.shared.keys().issue(&terms),
             operation_id: id,
@@ -256,7 +259,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
         let config = &self.config;
         let terms = opened.terms();
         if terms.check_params(&params.hash).is_err() {
-            return Verdict::Answer(self.params_changed(subject, terms).await);
+            return Verdict::Answer(self.params_changed(subject, &opened).await);
         }
         if let Err(refused) = self.check(&params) {
             return Verdict::Answer(self.refused(subject, terms, refused).await);
@@ -321,8 +324,9 @@ impl<P: Send + Sync + 'static> Gate<P> {
     }
 
     /// Told in every state and at any time, before anything about `exp`; the operation's own subject learns its state.
-    async fn params_changed(&self, subject: &Subject, terms: &Terms) -> Answer {
-        security::params_changed(terms.id(), subject, &self.config.scope);
+    async fn params_changed(&self, subject: &Subject, opened: &Opened) -> Answer {
+        security::params_changed(opened, subject, &self.config.scope);
+        let terms = opened.terms();
         let found = self.config.shared.store.find(terms.id()).await;
         let mut state = None;
         let mut executed = None;

@@ -43,16 +43,31 @@ pub(super) fn foreign_fingerprint(opened: &Opened, subject: &Subject, scope: Opt
     );
 }
 
-/// A fingerprint brought back with other params.
-pub(super) fn params_changed(id: OperationId, subject: &Subject, scope: &Scope) {
+/// A good fingerprint brought back with other params.
+pub(super) fn params_changed(opened: &Opened, subject: &Subject, scope: &Scope) {
     warn!(
         target: SECURITY_TARGET,
         event = "params_changed",
-        operation_id = %id,
+        operation_id = %opened.terms().id(),
+        key_id = opened.key_id().as_str(),
+        digest = ?opened.digest(),
         scope = scope.as_str(),
         tenant = subject.tenant(),
         principal = subject.principal(),
         "other params than those that were previewed"
+    );
+}
+
+/// A record with other params than the signed fingerprint names: the store, or the key, is not what it was.
+pub(super) fn record_changed(id: OperationId, subject: &Subject, scope: &Scope) {
+    warn!(
+        target: SECURITY_TARGET,
+        event = "record_changed",
+        operation_id = %id,
+        scope = scope.as_str(),
+        tenant = subject.tenant(),
+        principal = subject.principal(),
+        "the record has other params than its fingerprint"
     );
 }
 

@@ -147,6 +147,9 @@ async fn changed_params_and_a_stranger_who_asks_by_id() {
         .await;
     assert_eq!(answer.status, Status::ParamsChanged);
     assert_eq!(ear.heard(), ["params_changed"]);
+    for named in ["key_id", "k1", "digest", &preview.operation_id.to_string()] {
+        assert!(ear.text().contains(named), "{named}");
+    }
 
     world.confirm(&preview).await;
     let id = preview.operation_id;

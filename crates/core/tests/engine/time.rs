@@ -210,5 +210,9 @@ async fn a_preview_ends_with_its_quote() {
         .gate
         .preview_until(&world.agent, &world.params(), Some(over))
         .await;
-    assert_eq!(refused.unwrap_err().status, Status::FingerprintExpired);
+    let refused = refused.unwrap_err();
+    assert_eq!(
+        (refused.status, refused.executed),
+        (Status::FingerprintExpired, Executed::No)
+    );
 }

@@ -113,7 +113,7 @@ impl ConfirmLayer {
 
     /// How long a response's body is waited for, from its head. A slower one is handed on as one past
     /// [`with_max_result`](Self::with_max_result) is, so that a stream of events doesn't stay invisible to its caller.
-    /// Default: [`DEFAULT_CAPTURE_TIME`].
+    /// Zero keeps no body at all. Default: [`DEFAULT_CAPTURE_TIME`].
     #[must_use]
     pub const fn with_capture_time(mut self, time: Duration) -> Self {
         self.limits.time = time;
