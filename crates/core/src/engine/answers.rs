@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::counterfoil::Shared;
+use super::shared::Shared;
 use crate::{
     OperationId, Scope, Timestamp,
     answer::{Answer, Executed, OperationState, Status, executed_of},

@@ -14,7 +14,7 @@ use tokio::{runtime::Handle, time::Instant};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::{Disposition, LeaseTime, counterfoil::Shared, later};
+use super::{Disposition, LeaseTime, later, shared::Shared};
 use crate::{
     Epoch, OperationId, Scope, Subject, Timestamp,
     store::{Annotated, Annotation, Fence, Lease, StoreError},

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, sleep};
 use tracing::{debug, error, info, warn};
 
-use super::{Admission, answers, counterfoil::Shared, giving_back, later, security};
+use super::{Admission, answers, giving_back, later, security, shared::Shared};
 use crate::{
     OperationId,
     answer::{Answer, Executed, Status, executed_of},

@@ -1,30 +1,20 @@
 //! One per process: store, keys, clock, and what runs.
 
 use std::{
-    collections::HashMap,
     fmt,
-    future::Future,
-    sync::{Arc, Mutex, PoisonError, RwLock},
+    sync::{Arc, PoisonError},
     time::Duration,
 };
 
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
-};
-use tokio_util::{
-    sync::CancellationToken,
-    task::{TaskTracker, task_tracker::TaskTrackerToken},
-};
-use tracing::Instrument;
+use tokio::time::timeout;
 
 use super::{
-    ConfigError, GateBuilder, LeaseTime, Params, RawParams, answers, attempt::lock, gate, security,
+    CounterfoilBuilder, GateBuilder, Params, RawParams, answers, gate, security, shared::Shared,
 };
 use crate::{
-    Clock, OperationId, Scope, Subject, SystemClock,
+    OperationId, Scope, Subject,
     answer::{Answer, Status, Wording},
-    fingerprint::{FingerprintError, Keyring, Opened},
+    fingerprint::Keyring,
     store::{Cancellation, Cancelled, Identity, Sighting, Store, Tombstone},
 };
 
@@ -68,214 +58,6 @@ use crate::{
 #[derive(Clone)]
 pub struct Counterfoil {
     pub(super) shared: Arc<Shared>,
-}
-
-/// What all parts of a process share.
-pub(super) struct Shared {
-    pub(super) store: Arc<dyn Store>,
-    pub(super) keys: RwLock<Arc<Keyring>>,
-    pub(super) clock: Arc<dyn Clock>,
-    pub(super) wording: Arc<Wording>,
-    pub(super) answer_within: Duration,
-    pub(super) tasks: TaskTracker,
-    pub(super) draining: CancellationToken,
-    permits: Arc<Semaphore>,
-    max_running: usize,
-    facts: Mutex<HashMap<Scope, Facts>>,
-}
-
-/// What is known of a scope's gate where only the scope is at hand.
-#[derive(Clone, Copy)]
-pub(super) struct Facts {
-    /// `None` where no gate of this process says how long a missing record would have been kept.
-    pub(super) retention: Option<Duration>,
-    pub(super) poll_after: Option<Duration>,
-    pub(super) max_run: Duration,
-}
-
-impl Shared {
-    pub(super) fn keys(&self) -> Arc<Keyring> {
-        Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Of a scope without a gate in this process (an older version's, another service's), what is safe to assume.
-    pub(super) fn facts(&self, scope: &Scope) -> Facts {
-        lock(&self.facts).get(scope).copied().unwrap_or(Facts {
-            retention: None,
-            poll_after: None,
-            max_run: LeaseTime::default().max_run(),
-        })
-    }
-
-    pub(super) fn register(&self, scope: &Scope, facts: Facts) -> Result<(), ConfigError> {
-        let mut all = lock(&self.facts);
-        if all.contains_key(scope) {
-            return Err(ConfigError::ScopeTaken(scope.clone()));
-        }
-        all.insert(scope.clone(), facts);
-        Ok(())
-    }
-
-    /// A place among what runs, or the answer that there is none.
-    pub(super) fn admit(&self) -> Result<Admission, Answer> {
-        // Counted first: whoever is not yet seen by a drain sees that it has begun.
-        let token = self.tasks.token();
-        if self.draining.is_cancelled() {
-            return Err(Answer::new(Status::Unavailable));
-        }
-        match Arc::clone(&self.permits).try_acquire_owned() {
-            Ok(permit) => Ok(Admission {
-                _permit: permit,
-                _token: token,
-            }),
-            Err(_) => Err(Answer::new(Status::OverCapacity)),
-        }
-    }
-
-    /// Shape, key, tag, payload; then subject and, where it is known, scope.
-    pub(super) fn open(
-        &self,
-        subject: &Subject,
-        scope: Option<&Scope>,
-        fingerprint: &[u8],
-    ) -> Result<Opened, Answer> {
-        let opened = match self.keys().open(fingerprint) {
-            Ok(opened) => opened,
-            Err(FingerprintError::Mistyped) => {
-                return Err(Answer::new(Status::FingerprintMistyped));
-            }
-            Err(FingerprintError::Invalid(cause)) => {
-                security::invalid_fingerprint(cause, subject, scope);
-                return Err(Answer::new(Status::FingerprintInvalid));
-            }
-        };
-        let terms = opened.terms();
-        if terms
-            .check_caller(subject, scope.unwrap_or_else(|| terms.scope()))
-            .is_err()
-        {
-            security::foreign_fingerprint(&opened, subject, scope);
-            return Err(Answer::new(Status::FingerprintInvalid));
-        }
-        Ok(opened)
-    }
-}
-
-/// A place among what runs, held for as long as it runs. Draining waits for it.
-pub struct Admission {
-    _permit: OwnedSemaphorePermit,
-    _token: TaskTrackerToken,
-}
-
-impl fmt::Debug for Admission {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Admission")
-    }
-}
-
-/// Configures a [`Counterfoil`].
-pub struct CounterfoilBuilder {
-    store: Arc<dyn Store>,
-    keys: Keyring,
-    clock: Arc<dyn Clock>,
-    wording: Wording,
-    max_running: usize,
-    answer_within: Duration,
-}
-
-impl CounterfoilBuilder {
-    /// How many operations may be claimed or running in this process at a time.
-    pub const DEFAULT_MAX_RUNNING: usize = 4096;
-    /// How long a caller waits for a store in trouble.
-    pub const DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5);
-
-    const SHORTEST_ANSWER_WITHIN: Duration = Duration::from_millis(100);
-
-    fn new(store: Arc<dyn Store>, keys: Keyring) -> Self {
-        Self {
-            store,
-            keys,
-            clock: Arc::new(SystemClock),
-            wording: Wording::english(),
-            max_running: Self::DEFAULT_MAX_RUNNING,
-            answer_within: Self::DEFAULT_ANSWER_WITHIN,
-        }
-    }
-
-    /// Another clock for minting ids and setting `exp`. The store has its own.
-    #[must_use]
-    pub fn with_clock(mut self, clock: impl Clock) -> Self {
-        self.clock = Arc::new(clock);
-        self
-    }
-
-    /// Other texts of answers.
-    #[must_use]
-    pub fn with_wording(mut self, wording: Wording) -> Self {
-        self.wording = wording;
-        self
-    }
-
-    /// Another cap of what runs; past it a confirm is refused before its claim.
-    #[must_use]
-    pub const fn with_max_running(mut self, operations: usize) -> Self {
-        self.max_running = operations;
-        self
-    }
-
-    /// How long a caller waits while the store can't be asked, or can't store a result; what was begun goes on. A call
-    /// that is on its way is never cut off: a claim's caller waits for its end too, which the store bounds by itself.
-    #[must_use]
-    pub const fn with_answer_within(mut self, limit: Duration) -> Self {
-        self.answer_within = limit;
-        self
-    }
-
-    /// The whole.
-    ///
-    /// # Errors
-    ///
-    /// [`ConfigError::MaxRunning`] if the cap is zero, or beyond what can be counted;
-    /// [`ConfigError::AnswerWithinTooShort`].
-    pub fn build(self) -> Result<Counterfoil, ConfigError> {
-        let (answer_within, shortest) = (self.answer_within, Self::SHORTEST_ANSWER_WITHIN);
-        if answer_within < shortest {
-            return Err(ConfigError::AnswerWithinTooShort {
-                answer_within,
-                shortest,
-            });
-        }
-        let (asked, most) = (self.max_running, Semaphore::MAX_PERMITS);
-        if !(1..=most).contains(&asked) {
-            return Err(ConfigError::MaxRunning { asked, most });
-        }
-        Ok(self.assemble())
-    }
-
-    fn assemble(self) -> Counterfoil {
-        Counterfoil {
-            shared: Arc::new(Shared {
-                store: self.store,
-                keys: RwLock::new(Arc::new(self.keys)),
-                clock: self.clock,
-                wording: Arc::new(self.wording),
-                answer_within: self.answer_within,
-                tasks: TaskTracker::new(),
-                draining: CancellationToken::new(),
-                permits: Arc::new(Semaphore::new(self.max_running)),
-                max_running: self.max_running,
-                facts: Mutex::default(),
-            }),
-        }
-    }
-}
-
-impl fmt::Debug for CounterfoilBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CounterfoilBuilder")
-            .field("store", &self.store)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Counterfoil {
@@ -465,16 +247,6 @@ impl Counterfoil {
         timeout(limit, self.shared.tasks.wait())
             .await
             .map_err(|_| StillRunning(self.running().max(1)))
-    }
-}
-
-impl Shared {
-    /// A task that [`Counterfoil::drain`] waits for, in the current span.
-    pub(super) fn spawn<F>(&self, task: F)
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        self.tasks.spawn(task.in_current_span());
     }
 }
 

@@ -6,15 +6,15 @@ use tokio::sync::oneshot;
 use tracing::Instrument;
 
 use super::{
-    Admission, Attempt, Bound, Execution, Guard, Incoming, LeaseTime, Outcome, Params, RawParams,
-    answers, attempt::Began, claim, counterfoil::Shared, incoming, security,
+    Admission, Attempt, Bound, Execution, Guard, Incoming, LeaseTime, Outcome, Params, answers,
+    attempt::Began, claim, incoming, reader::Reader, security, shared::Shared,
 };
 use crate::{
-    OperationId, Owner, ParamHash, Scope, Subject, Timestamp,
+    OperationId, Owner, Scope, Subject, Timestamp,
     answer::{Answer, Executed, Status, Wording},
     fingerprint::{Fingerprint, Opened, Terms},
     lifecycle::{Claim, State},
-    params::{Canonicalizer, CompiledPolicy, Extra, ParamsError, Reading, decode},
+    params::{Canonicalizer, CompiledPolicy, Extra, ParamsError},
     store::{Acquire, Identity, Sighting, StoreErrorKind},
 };
 
@@ -22,10 +22,6 @@ use crate::{
 pub(super) const DEFAULT_LIFE: Duration = Duration::from_secs(15 * 60);
 /// How long a record is kept.
 pub(super) const DEFAULT_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-
-/// Decodes what was read strictly, and hashes it.
-pub(super) type Reader<P> =
-    fn(&CompiledPolicy, Reading, &[Extra<'_>]) -> Result<(P, ParamHash), ParamsError>;
 
 /// What the service refuses of valid params.
 pub(super) type Check<P> = Arc<dyn Fn(&P) -> Result<(), Answer> + Send + Sync>;
@@ -461,33 +457,4 @@ where
         Err(_) => Outcome::Unknown("the handler was aborted"),
     };
     running.complete(outcome).await.answer
-}
-
-/// A typed gate's reader: what is hashed is the command's own serialization, defaults filled in.
-pub(super) fn read_typed<P: Params>(
-    policy: &CompiledPolicy,
-    reading: Reading,
-    headers: &[Extra<'_>],
-) -> Result<(P, ParamHash), ParamsError> {
-    let value: P = decode(&to_text(reading))?;
-    let hash = Canonicalizer::new(policy).hash_value_with(&value, headers)?;
-    Ok((value, hash))
-}
-
-/// A raw gate's reader: what is hashed is the canonical form of what was sent.
-pub(super) fn read_raw(
-    policy: &CompiledPolicy,
-    reading: Reading,
-    headers: &[Extra<'_>],
-) -> Result<(RawParams, ParamHash), ParamsError> {
-    let text = to_text(reading);
-    let hash = Canonicalizer::new(policy).hash_json_with(text.as_bytes(), headers)?;
-    Ok((RawParams::new(&text), hash))
-}
-
-fn to_text(reading: Reading) -> String {
-    match reading {
-        Reading::Object(members) => members.to_text(),
-        Reading::Other(text) => text,
-    }
 }

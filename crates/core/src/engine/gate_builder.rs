@@ -4,8 +4,9 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use super::{
     ConfigError, Gate, Guard, LeaseTime, Params, RawParams,
-    counterfoil::{Facts, Shared},
-    gate::{Check, Config, DEFAULT_LIFE, DEFAULT_RETENTION, Reader, read_raw, read_typed},
+    gate::{Check, Config, DEFAULT_LIFE, DEFAULT_RETENTION},
+    reader::{Reader, read_raw, read_typed},
+    shared::{Facts, Shared},
 };
 use crate::{Scope, answer::Answer, params::ParamsPolicy};
 

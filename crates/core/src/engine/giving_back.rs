@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::time::{Instant, sleep};
 use tracing::{info, warn};
 
-use super::{Admission, counterfoil::Shared, later};
+use super::{Admission, later, shared::Shared};
 use crate::{
     Owner,
     lifecycle::{Seen, State},

@@ -16,6 +16,7 @@ mod claim;
 mod completion;
 mod config;
 mod counterfoil;
+mod counterfoil_builder;
 mod execution;
 mod gate;
 mod gate_builder;
@@ -24,13 +25,16 @@ mod guards;
 mod incoming;
 mod lease_time;
 mod outcome;
+mod reader;
 mod renewal;
 mod security;
+mod shared;
 
 pub use attempt::{AnnotateError, Attempt, DownstreamKey, LeaseLost};
 pub use completion::Settled;
 pub use config::ConfigError;
-pub use counterfoil::{Admission, Counterfoil, CounterfoilBuilder, StillRunning};
+pub use counterfoil::{Counterfoil, StillRunning};
+pub use counterfoil_builder::CounterfoilBuilder;
 pub use execution::{Execution, Running};
 pub use gate::{Gate, Preview, Verdict};
 pub use gate_builder::{ApprovalTime, GateBuilder, Recovery};
@@ -39,6 +43,7 @@ pub use incoming::{Bound, Incoming, Params, RawParams};
 pub use lease_time::LeaseTime;
 pub use outcome::{Disposition, Outcome};
 pub use security::SECURITY_TARGET;
+pub use shared::Admission;
 
 use std::time::Duration;
 
