@@ -104,7 +104,7 @@ mod stored_response;
 
 pub use body::{Body, BoxError};
 pub use confirm::{
-    Accepted, Confirm, ConfirmLayer, DEFAULT_CAPTURE_TIME, DEFAULT_MAX_RESULT, Failures,
+    Accepted, Confirm, ConfirmLayer, DEFAULT_CAPTURE_TIME, DEFAULT_MAX_RESULT, Doubt, Failures,
 };
 #[cfg(feature = "axum")]
 pub use extract::{Confirmed, ThisAttempt};

@@ -17,7 +17,9 @@ use common::{
 };
 use counterfoil_core::engine::Disposition;
 use counterfoil_testkit::Method;
-use counterfoil_tower::{Accepted, Body, BoxError, ConfirmLayer, Confirmed, Failures, ThisAttempt};
+use counterfoil_tower::{
+    Accepted, Body, BoxError, ConfirmLayer, Confirmed, Doubt, Failures, ThisAttempt,
+};
 use http::{Request, Response, StatusCode};
 use tokio::sync::Notify;
 use tower::{Layer, Service, ServiceExt};
@@ -102,6 +104,28 @@ async fn every_status_means_what_the_table_says() {
             assert_eq!(code, status);
         }
     }
+}
+
+#[tokio::test]
+async fn for_a_model_doubt_is_told_by_the_answer_that_every_retry_gets() {
+    let world = World::new();
+    let fingerprint = world.fingerprint().await;
+    let layer = world.layer().with_doubt(Doubt::Answer);
+    let service = wrapped(&layer, &counter(), |_, _| async {
+        response(500, "nothing happened, please try again")
+    });
+    let first = send(service.clone(), confirm(&fingerprint)).await;
+    assert_eq!((first.status, first.word()), (202, "outcome_unknown"));
+    assert_eq!(first.json()["this_call"], "ran");
+    assert!(!first.json().to_string().contains("try again"));
+    let again = send(service, confirm(&fingerprint)).await;
+    assert_eq!(again.json()["instruction"], first.json()["instruction"]);
+
+    // What is known goes out as the handler said it.
+    let fingerprint = world.fingerprint().await;
+    let service = wrapped(&layer, &counter(), |_, _| async { response(201, "done") });
+    let first = send(service, confirm(&fingerprint)).await;
+    assert_eq!((first.status, &first.body[..]), (201, &b"done"[..]));
 }
 
 #[tokio::test]

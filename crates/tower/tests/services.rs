@@ -76,6 +76,22 @@ async fn a_preview_refuses_what_confirm_would() {
     let told = ask(r#"{"amount":-1,"payee":"bob"}"#.to_owned()).await;
     assert_eq!((told.status, told.word()), (422, "params_invalid"));
     assert_eq!(told.json()["field"], "/amount");
+    for (body, reason) in [
+        (r#"{"amount":1,"payee":"bob","fee":1}"#, "unknown_member"),
+        (r#"{"amount":1}"#, "missing_member"),
+        (r#"{"amount":"1","payee":"bob"}"#, "wrong_type"),
+        (
+            r#"{"amount":1,"amount":1,"payee":"bob"}"#,
+            "duplicate_member",
+        ),
+        (r#"{"amount":"#, "syntax"),
+    ] {
+        assert_eq!(
+            ask(body.to_owned()).await.json()["reason"],
+            reason,
+            "{body}"
+        );
+    }
     assert_eq!(ask("b".repeat(101)).await.word(), "body_too_large");
     let told = ask(r#"{"amount":1,"payee":"bob","repeat_of":"x"}"#.to_owned()).await;
     assert_eq!((told.status, told.word()), (501, "not_implemented"));

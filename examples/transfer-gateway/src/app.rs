@@ -59,7 +59,7 @@ impl App {
         ledger: Ledger,
     ) -> Result<Self, ConfigError> {
         let counterfoil = Counterfoil::builder(MemoryStore::new(), keys)
-            .with_wording(options.language.wording())
+            .with_wording(options.language.wording().with_poll_path("/v1/operations/"))
             .build()?;
         let times = &options.times;
         let gate = counterfoil
@@ -118,6 +118,7 @@ impl App {
         let for_callers = Router::new()
             .route("/v1/transfers/preview", post_service(preview))
             .route("/v1/transfers/confirm", confirm)
+            .route("/v1/transfers/{id}", get(transfer::settled))
             .route("/v1/operations/{id}", get_service(status.clone()))
             .route(
                 "/v1/operation",

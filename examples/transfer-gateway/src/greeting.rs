@@ -16,13 +16,14 @@ pub(crate) fn ready(address: SocketAddr) -> String {
 
 Three commands to try, in one shell (repeat the second one as often as you like):
 
-  F=$(curl -s {url}/v1/transfers/preview {caller} {json} -d '{params}' | tee /dev/stderr | sed 's/.*"fingerprint":"\([^"]*\)".*/\1/')
+  P=$(curl -s {url}/v1/transfers/preview {caller} {json} -d '{params}'); echo "$P"; F=$(echo "$P" | sed 's/.*"fingerprint":"\([^"]*\)".*/\1/')
 
-  curl -si {url}/v1/transfers/confirm {caller} {json} -H "Counterfoil-Fingerprint: $F" -d '{params}'
+  curl -si -w '\n' {url}/v1/transfers/confirm {caller} {json} -H "Counterfoil-Fingerprint: $F" -d '{params}'
 
-  curl -s {url}/v1/operation {caller} -H "Counterfoil-Fingerprint: $F"
+  curl -s -w '\n' {url}/v1/operation {caller} -H "Counterfoil-Fingerprint: $F"
 
 Callers are `Authorization: Bearer TENANT/PRINCIPAL`: a stand-in that believes anybody, for trying out only.
+Operations are kept in memory, and forgotten when this process ends. Ctrl-C ends it.
 "#
     )
 }

@@ -46,6 +46,9 @@ impl Answer {
         if let Some(field) = &self.field {
             object.text("field", &visible(field, UNTRUSTED_LIMIT));
         }
+        if let Some(reason) = self.reason {
+            object.text("reason", reason);
+        }
         if let Some(id) = self.operation_id {
             object.text("operation_id", &id.to_string());
         }

@@ -43,6 +43,8 @@ pub struct Answer {
     pub result_ref: Option<String>,
     /// The field to mend, as a JSON pointer or a name. Untrusted: it came from the request.
     pub field: Option<String>,
+    /// `params_invalid`: what is wrong with the field, in one word of a closed list.
+    pub reason: Option<&'static str>,
     /// `already_exists`: whether the holder's params are those of this call.
     pub same_params: Option<bool>,
     /// The trace that this call belongs to.
@@ -67,6 +69,7 @@ impl Answer {
             result: None,
             result_ref: None,
             field: None,
+            reason: None,
             same_params: None,
             trace_id: None,
         }
@@ -131,6 +134,13 @@ impl Answer {
     #[must_use]
     pub fn with_field(mut self, field: impl Into<String>) -> Self {
         self.field = Some(field.into());
+        self
+    }
+
+    /// Says what is wrong with the field, in one word of a closed list.
+    #[must_use]
+    pub const fn with_reason(mut self, reason: &'static str) -> Self {
+        self.reason = Some(reason);
         self
     }
 

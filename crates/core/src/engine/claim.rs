@@ -73,7 +73,11 @@ pub(super) async fn claim(
                 may_be_claimed |= failed.kind() == StoreErrorKind::Indeterminate;
                 let more = failed.may_retry() && Instant::now() + pause < give_up;
                 if !more || !may_be_claimed {
-                    error!(operation_id = %request.id, error = %failed, may_be_claimed, "the store could not be asked for a claim");
+                    if failed.kind() == StoreErrorKind::Forgotten {
+                        debug!(operation_id = %request.id, error = %failed, "nothing is claimed");
+                    } else {
+                        error!(operation_id = %request.id, error = %failed, may_be_claimed, "the store gave no claim and no record");
+                    }
                     let answer = answers::of_error(&failed, request.id);
                     if may_be_claimed {
                         take_back(shared, request, admission);

@@ -3,11 +3,12 @@
 use std::{fmt, sync::Arc};
 
 use serde::{Serialize, de::DeserializeOwned};
+use tracing::debug;
 
 use crate::{
     ParamHash,
     answer::{Answer, Status},
-    params::{Members, ParamsError, Reading},
+    params::{Members, ParamsError, ParamsErrorKind, Reading},
 };
 
 /// What a gate needs of its params type. Blanket: services write only serde derives.
@@ -129,15 +130,17 @@ impl Incoming {
     ///
     /// `params_invalid`, naming it, if the name stands in two places, or the body is no object to join it to.
     pub fn join(&mut self, name: &str, value: &str) -> Result<(), Answer> {
-        let joined = match self.members() {
-            Some(members) => members.join(name, value).is_ok(),
-            None => false,
+        let Some(members) = self.members() else {
+            return Err(Answer::new(Status::ParamsInvalid)
+                .with_reason(ParamsErrorKind::WrongType.as_str())
+                .with_field(""));
         };
-        if joined {
-            return Ok(());
-        }
-        let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-        Err(Answer::new(Status::ParamsInvalid).with_field(pointer))
+        members.join(name, value).map_err(|_| {
+            let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+            Answer::new(Status::ParamsInvalid)
+                .with_reason("given_twice")
+                .with_field(pointer)
+        })
     }
 
     /// Binds a header that is meaningful to the gate, with each of its values.
@@ -160,9 +163,11 @@ impl fmt::Debug for Incoming {
     }
 }
 
-/// `params_invalid`, naming the field where one is known.
+/// `params_invalid`, naming the fault, and the field where one is known. The whole sentence, which names what would have
+/// been accepted, is for the developer's log.
 pub(super) fn invalid(error: &ParamsError) -> Answer {
-    let answer = Answer::new(Status::ParamsInvalid);
+    debug!(%error, "params were refused");
+    let answer = Answer::new(Status::ParamsInvalid).with_reason(error.kind().as_str());
     match error.field() {
         Some(field) => answer.with_field(field),
         None => answer,

@@ -49,6 +49,29 @@ pub enum ParamsErrorKind {
     InvalidValue,
 }
 
+impl ParamsErrorKind {
+    /// The kind in one word, as an answer's `reason` has it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Syntax => "syntax",
+            Self::DuplicateMember => "duplicate_member",
+            Self::TooDeep => "too_deep",
+            Self::TooLarge => "too_large",
+            Self::NumberTooLong => "number_too_long",
+            Self::LossyNumber => "lossy_number",
+            Self::NotFinite => "not_finite",
+            Self::InvalidDecimal => "invalid_decimal",
+            Self::Unsupported => "unsupported",
+            Self::Serialize => "serialize",
+            Self::UnknownMember => "unknown_member",
+            Self::MissingMember => "missing_member",
+            Self::WrongType => "wrong_type",
+            Self::InvalidValue => "invalid_value",
+        }
+    }
+}
+
 impl ParamsError {
     /// The longest pointer that [`ParamsError::field`] gives, in bytes; a longer one is cut and ends in `…`.
     pub const MAX_FIELD: usize = 256;

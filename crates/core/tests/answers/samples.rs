@@ -60,7 +60,11 @@ fn answer(case: Case) -> Answer {
                 .with_attempt(1)
                 .with_trace_id("4bf92f3577b34da6a3ce929d0e0e4736");
         }
-        Status::ParamsInvalid => answer = answer.with_field("/lines/0/amount"),
+        Status::ParamsInvalid => {
+            answer = answer
+                .with_field("/lines/0/amount")
+                .with_reason("wrong_type");
+        }
         Status::AlreadyExists => {
             answer = answer.with_same_params(case.has_result() == Some(true));
         }

@@ -29,6 +29,18 @@ pub enum Accepted {
     IsTheEffect,
 }
 
+/// What the first caller gets where its call left the outcome unknown.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// The handler's own response, whatever it says; `Counterfoil-Status: outcome_unknown` stands beside it.
+    #[default]
+    Response,
+    /// The answer that every retry gets. For callers that are models: they obey what a body says, and a bare 500 or a
+    /// "please try again" reads as leave to begin anew.
+    Answer,
+}
+
 /// The reading of one response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Meaning {

@@ -1,11 +1,14 @@
 //! Has the first response stored, and hands it to its caller.
 
-use counterfoil_core::engine::{Outcome, Running, Settled};
+use counterfoil_core::{
+    answer::Status,
+    engine::{Outcome, Running, Settled},
+};
 use http::{Response, StatusCode};
 
 use super::{
     capture::Captured,
-    classify::{self, Accepted, Failures},
+    classify::{self, Accepted, Doubt, Failures},
 };
 use crate::{Body, headers, http_answer::Rendering};
 
@@ -14,6 +17,7 @@ use crate::{Body, headers, http_answer::Rendering};
 pub(super) struct Meanings {
     pub(super) failures: Failures,
     pub(super) accepted: Accepted,
+    pub(super) doubt: Doubt,
 }
 
 /// Completes the run with the response, and says what its caller gets. The head waits for the commit: nobody sees an
@@ -35,7 +39,8 @@ pub(super) async fn response(
         answer,
         ..
     } = running.complete(outcome).await;
-    if !own_response {
+    let in_doubt = answer.status == Status::OutcomeUnknown;
+    if !own_response || in_doubt && meanings.doubt == Doubt::Answer {
         return rendering.answer(&answer);
     }
     let mut response = captured.into_response();

@@ -6,7 +6,9 @@ use counterfoil_core::{Subject, answer::Wording, engine::Gate};
 use http::{HeaderName, request::Parts};
 use tower_layer::Layer;
 
-use super::{Accepted, Confirm, Failures, capture::Limits, deliver::Meanings, guarded::Guarded};
+use super::{
+    Accepted, Confirm, Doubt, Failures, capture::Limits, deliver::Meanings, guarded::Guarded,
+};
 use crate::{
     http_answer::{Rendering, Replay},
     request::Reading,
@@ -138,6 +140,13 @@ impl ConfirmLayer {
     #[must_use]
     pub const fn with_accepted(mut self, accepted: Accepted) -> Self {
         self.meanings.accepted = accepted;
+        self
+    }
+
+    /// What the first caller gets where its call left the outcome unknown. Default: [`Doubt::Response`].
+    #[must_use]
+    pub const fn with_doubt(mut self, doubt: Doubt) -> Self {
+        self.meanings.doubt = doubt;
         self
     }
 

@@ -10,6 +10,6 @@ mod guarded;
 mod layer;
 mod service;
 
-pub use classify::{Accepted, Failures};
+pub use classify::{Accepted, Doubt, Failures};
 pub use layer::{ConfirmLayer, DEFAULT_CAPTURE_TIME, DEFAULT_MAX_RESULT};
 pub use service::Confirm;

@@ -3,7 +3,7 @@
 use counterfoil_core::answer::Answer;
 use http::{HeaderMap, HeaderValue, header};
 
-use super::header_field;
+use super::unsupported_media;
 
 /// Refuses a body that claims to be anything but JSON in UTF-8, and names the media type of one that claims nothing.
 ///
@@ -18,7 +18,7 @@ pub(super) fn settle(headers: &mut HeaderMap, empty: bool) -> Result<(), Answer>
             headers.insert(header::CONTENT_TYPE, json);
         }
         (Some(one), None) if is_json(one) => {}
-        _ => return Err(header_field(&header::CONTENT_TYPE)),
+        _ => return Err(unsupported_media(&header::CONTENT_TYPE)),
     }
     let plain = headers
         .get_all(header::CONTENT_ENCODING)
@@ -27,7 +27,7 @@ pub(super) fn settle(headers: &mut HeaderMap, empty: bool) -> Result<(), Answer>
     if plain {
         Ok(())
     } else {
-        Err(header_field(&header::CONTENT_ENCODING))
+        Err(unsupported_media(&header::CONTENT_ENCODING))
     }
 }
 

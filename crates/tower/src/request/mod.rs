@@ -141,12 +141,16 @@ pub(crate) fn json_of(bytes: &Bytes) -> &[u8] {
     if bytes.is_empty() { b"{}" } else { bytes }
 }
 
-/// `params_invalid`, naming the field.
-fn invalid(field: impl Into<String>) -> Answer {
-    Answer::new(Status::ParamsInvalid).with_field(field)
+/// `params_invalid`: what the path or the query says can't be decoded.
+fn malformed(field: impl Into<String>) -> Answer {
+    Answer::new(Status::ParamsInvalid)
+        .with_reason("malformed")
+        .with_field(field)
 }
 
-/// The name of a header as a field of an answer.
-fn header_field(name: &HeaderName) -> Answer {
-    invalid(name.as_str())
+/// `params_invalid`: the body is not of a kind that is read, by the header that says so.
+fn unsupported_media(name: &HeaderName) -> Answer {
+    Answer::new(Status::ParamsInvalid)
+        .with_reason("unsupported_media")
+        .with_field(name.as_str())
 }

@@ -55,7 +55,7 @@ async fn of_router(parts: &mut Parts) -> Result<Vec<(String, String)>, Answer> {
         // Outside of a router, or on a route without parameters.
         Err(Rejection::MissingPathParams(_)) => Ok(Vec::new()),
         // Not UTF-8, or what a later version may refuse.
-        Err(_) => Err(super::invalid("path")),
+        Err(_) => Err(super::malformed("path")),
     }
 }
 

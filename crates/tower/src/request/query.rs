@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use counterfoil_core::answer::Answer;
 
-use super::invalid;
+use super::malformed;
 
 /// The members in their order. What two readers could decode differently is refused: a `%` that begins no two hex
 /// digits, and bytes that are not UTF-8.
@@ -15,7 +15,7 @@ pub(super) fn members(query: &str) -> Result<Vec<(String, String)>, Answer> {
         if !is_strict(pair) {
             // The name as sent: it may be the name that can't be decoded. A pointer, as for every param.
             let name = name.replace('~', "~0").replace('/', "~1");
-            return Err(invalid(format!("/{name}")));
+            return Err(malformed(format!("/{name}")));
         }
         // One pair at a time: the parser then can't join or drop any.
         members.extend(

@@ -124,7 +124,11 @@ fn number<T: FromStr>(text: &str) -> Option<T> {
 }
 
 fn unknown(value: &str) -> String {
-    format!("X-Chaos {value:?} is none of the known faults")
+    format!(
+        "X-Chaos {value:?} is none of the known faults: delay=MS, delay-after=MS, status=CODE, refuse=CODE, fail=CODE, \
+         accept, panic-before, panic-after, exit-before-claim, exit-after-claim, exit-after-effect, \
+         exit-after-complete, drop-response, big=BYTES, stream=N, break=N"
+    )
 }
 
 fn contradicts(value: &str) -> String {

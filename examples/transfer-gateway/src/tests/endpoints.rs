@@ -82,6 +82,31 @@ async fn a_changed_amount_is_told_even_where_it_would_need_an_approval() {
 }
 
 #[tokio::test]
+async fn location_leads_to_the_settled_transfer_for_its_own_tenant_only() {
+    let service = Service::start(Options::default()).await;
+    let fingerprint = service.preview().await;
+    let transfer_id = format!("tr_{}", fingerprint.operation.replace('-', ""));
+    let path = format!("/v1/transfers/{transfer_id}");
+    assert_eq!(service.told(Call::get(path.clone())).await.0, 404);
+    let first = service.told(fingerprint.confirm()).await;
+    let found = service.told(Call::get(path.clone())).await;
+    assert_eq!((found.0, &found.2), (200, &first.2));
+    let stranger = service.as_caller("evil/agent-7");
+    assert_eq!(told(stranger.call(Call::get(path)).await).0, 404);
+    for odd in [
+        "/v1/transfers/tr_",
+        "/v1/transfers/x",
+        "/v1/transfers/tr_%00",
+    ] {
+        assert_eq!(
+            service.told(Call::get(odd.to_owned())).await.0,
+            404,
+            "{odd}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn the_status_is_told_by_credential_and_by_id() {
     let service = Service::start(Options::default()).await;
     let fingerprint = service.preview().await;

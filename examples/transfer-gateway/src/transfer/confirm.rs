@@ -5,11 +5,12 @@ use std::time::Duration;
 use axum::{
     Extension,
     body::Body,
-    extract::State,
+    extract::{Path, State},
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
 use counterfoil::{
+    Subject,
     engine::{Attempt, Disposition},
     lifecycle::Ending,
     store::{Receipt, Received, StoredResult},
@@ -187,6 +188,30 @@ fn result(effect: &Effect, status: &'static str) -> String {
         purchase_order: effect.purchase_order.as_deref(),
     };
     serde_json::to_string(&result).expect("texts can always be written as JSON")
+}
+
+/// A settled transfer of the caller's tenant: what `Location` leads to.
+pub(crate) async fn settled(
+    State(app): State<App>,
+    Extension(subject): Extension<Subject>,
+    Path(id): Path<String>,
+) -> Response {
+    let operation = id.strip_prefix("tr_").and_then(|id| id.parse().ok());
+    let effects = match operation {
+        Some(operation) => {
+            app.ledger()
+                .effects(subject.tenant(), Some(operation))
+                .await
+        }
+        None => Vec::new(),
+    };
+    match effects.iter().find(|effect| effect.transfer_id == id) {
+        Some(effect) => success(StatusCode::OK, None, Body::from(result(effect, "settled"))),
+        None => {
+            let sentence = "the ledger has no such transfer of this tenant; how an operation stands is told at /v1/operations/ID";
+            reply::error(StatusCode::NOT_FOUND, "no_such_transfer", sentence)
+        }
+    }
 }
 
 fn location(effect: &Effect) -> Option<HeaderValue> {

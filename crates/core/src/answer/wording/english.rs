@@ -86,7 +86,7 @@ pub(super) static TEXTS: Texts = Texts {
          became of it, and the user wants the changed params, preview them and show the preview.",
     ),
     params_invalid: say(
-        "The params break a rule or cannot be read; `field` names the place where it is known. This call ran nothing; \
+        "The params break a rule or cannot be read; `reason` names the fault, and `field` the place where it is known. This call ran nothing; \
          whether an earlier call did was not looked up.",
         "Correct the named field and send the corrected call. A confirm has to bring the params exactly as they were \
          previewed.",
