@@ -42,14 +42,14 @@ mod http_texts {
     mod readme {}
     #[doc = include_str!("../../../docs/guides/01-wrap-a-handler.md")]
     mod wrap_a_handler {}
+    #[doc = include_str!("../../../docs/guides/03-unit-testing.md")]
+    mod unit_testing {}
 }
 
 #[cfg(all(doctest, feature = "memory"))]
 mod texts {
     #[doc = include_str!("../../../docs/guides/02-without-http.md")]
     mod without_http {}
-    #[doc = include_str!("../../../docs/guides/03-unit-testing.md")]
-    mod unit_testing {}
     #[doc = include_str!("../../../docs/guides/04-keys.md")]
     mod keys {}
     #[doc = include_str!("../../../docs/guides/05-what-the-agent-reads.md")]
