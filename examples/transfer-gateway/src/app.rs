@@ -59,7 +59,7 @@ impl App {
         ledger: Ledger,
     ) -> Result<Self, ConfigError> {
         let counterfoil = Counterfoil::builder(MemoryStore::new(), keys)
-            .with_wording(options.language.wording().with_poll_path("/v1/operations/"))
+            .with_wording(options.language.wording())
             .build()?;
         let times = &options.times;
         let gate = counterfoil

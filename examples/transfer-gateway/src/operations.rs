@@ -101,5 +101,9 @@ async fn read(body: Body) -> Result<Option<String>, Answer> {
     }
     serde_json::from_slice::<CancelBody>(&bytes)
         .map(|body| body.fingerprint)
-        .map_err(|_| Answer::new(Status::ParamsInvalid).with_field("body"))
+        .map_err(|_| {
+            Answer::new(Status::ParamsInvalid)
+                .with_reason("malformed")
+                .with_field("body")
+        })
 }
