@@ -12,8 +12,9 @@ use counterfoil_core::{
     Clock, OperationId, Owner, ParamHash, Scope, Subject, Timestamp,
     lifecycle::{Claim, Ending, Seen, State},
     store::{
-        Acquire, Acquired, Cancellation, Completed, Completion, GuardClaim, Identity, Lease,
-        RETENTION_SKEW, Released, Store, StoreError, StoreErrorKind, StoredResult, Tombstone,
+        Acquire, Acquired, Annotation, Cancellation, Completed, Completion, GuardClaim, Identity,
+        Lease, RETENTION_SKEW, Released, Store, StoreError, StoreErrorKind, StoredResult,
+        Tombstone,
     },
 };
 use counterfoil_testkit::ManualClock;
@@ -260,4 +261,77 @@ fn a_clock_that_is_put_back_makes_nothing_free() {
         let again = store.acquire(&request(held.id)).await;
         assert!(matches!(again, Ok(Acquired::Found(_))), "{again:?}");
     });
+}
+
+#[tokio::test]
+async fn a_new_attempt_speaks_for_itself() {
+    let (store, clock) = store();
+    let id = OperationId::mint(clock.now());
+    let held = claim(&store, id).await;
+    let note = || {
+        let mut note = Annotation::default();
+        note.provider_ref = Some("ch_1".to_owned());
+        note.result_ref = Some("INV-1".to_owned());
+        note
+    };
+    store.annotate(&held, &note()).await.expect("no error");
+    store.release(&held).await.expect("no error");
+    let again = |state, epoch, within| {
+        let mut next = request(id).with_seen(Seen { state, epoch });
+        next.claim.takeover_within = within;
+        next
+    };
+    let next = again(State::Released, held.epoch, None);
+    let Ok(Acquired::Claimed(second)) = store.acquire(&next).await else {
+        panic!("it was released");
+    };
+    let record = store.find(id).await.expect("no error").record;
+    let record = record.expect("a record");
+    assert_eq!((record.provider_ref, record.result_ref), (None, None));
+
+    // Nothing of a released attempt happened; of one that is taken over a reconciler may need the references.
+    store
+        .annotate(&second.lease, &note())
+        .await
+        .expect("no error");
+    let accepted = Completion::Accepted {
+        deadline: Some(clock.now() + LEASE),
+        result: Some(StoredResult::json("{}".into())),
+        result_ref: None,
+    };
+    store
+        .complete(&second.lease, &accepted)
+        .await
+        .expect("no error");
+    clock.advance(LEASE);
+    let next = again(State::Unknown, second.lease.epoch, Some(RETENTION));
+    assert!(matches!(
+        store.acquire(&next).await,
+        Ok(Acquired::Claimed(_))
+    ));
+    let record = store.find(id).await.expect("no error").record;
+    let record = record.expect("a record");
+    assert_eq!(record.provider_ref.as_deref(), Some("ch_1"));
+    assert_eq!((record.result, record.attempts), (None, 3));
+}
+
+#[tokio::test]
+async fn a_renewal_is_no_change_and_a_repeated_word_no_new_evidence() {
+    let (store, clock) = store();
+    let id = OperationId::mint(clock.now());
+    let held = claim(&store, id).await;
+    let began = clock.now();
+    clock.advance(LEASE / 2);
+    store.renew(&held, LEASE).await.expect("no error");
+    let stranger = Lease {
+        owner: Owner::mint(),
+        ..held
+    };
+    for _ in 0..3 {
+        let answer = store.complete(&stranger, &done()).await;
+        assert_eq!(answer.expect("no error"), Completed::NotOwner);
+    }
+    let record = store.find(id).await.expect("no error").record;
+    let record = record.expect("a record");
+    assert_eq!((record.updated, record.evidence.len()), (began, 1));
 }

@@ -8,7 +8,7 @@ use tracing::{debug, error, info, warn};
 use super::{Admission, answers, giving_back, later, security, shared::Shared};
 use crate::{
     OperationId,
-    answer::{Answer, Executed, Status, executed_of},
+    answer::{Answer, Executed, OperationState, Status, executed_of},
     lifecycle::{Seen, State},
     store::{Acquire, Acquired, Claimed, GuardClaim, Lease, Record, Released, StoreErrorKind},
 };
@@ -164,9 +164,10 @@ async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer 
         Acquired::ApprovalMissing => Answer::new(Status::ApprovalExpired)
             .with_executed(Executed::Unknown)
             .with_operation(id),
-        Acquired::ApprovalExpired(record) => Answer::new(Status::ApprovalExpired)
+        // Nobody may claim it any more, whatever its state says.
+        Acquired::ApprovalExpired(_) => Answer::new(Status::ApprovalExpired)
             .with_operation(id)
-            .with_state(record.life.state),
+            .with_state(OperationState::Cancelled),
         Acquired::GuardHeld { guard, holder } => guard_held(&guard, *holder, request),
         Acquired::VersionConflict { .. } => Answer::new(Status::VersionConflict).with_operation(id),
         Acquired::Claimed(_) | Acquired::Gone => {

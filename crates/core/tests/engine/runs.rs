@@ -297,6 +297,31 @@ async fn the_context_names_the_operation_and_gets_the_params_that_were_hashed() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn each_way_to_tell_of_an_effect_makes_the_attempt_dirty() {
+    for way in 0..3 {
+        let world = World::new();
+        let preview = world.preview().await;
+        let run = world.gate.run(
+            &world.agent,
+            preview.fingerprint.as_str(),
+            world.params(),
+            move |attempt, _| async move {
+                attempt.set_result_ref("INV-1").unwrap();
+                assert!(attempt.is_clean(), "a number of ours is no effect");
+                match way {
+                    0 => attempt.effect_started().unwrap(),
+                    1 => assert!(attempt.downstream_key().is_ok()),
+                    _ => attempt.set_provider_ref("ch_17").await.unwrap(),
+                }
+                assert!(!attempt.is_clean());
+                Outcome::done(&1)
+            },
+        );
+        assert_eq!(run.await.status, Status::Completed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_document_number_that_comes_too_late_is_told_to_nobody() {
     let world = World::new();
     let preview = world.preview().await;

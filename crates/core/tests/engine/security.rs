@@ -12,7 +12,7 @@ use counterfoil_core::{
     engine::{Outcome, Recovery, SECURITY_TARGET},
     store::{Cancellation, Identity, Store, Tombstone},
 };
-use counterfoil_testkit::{Fault, Method};
+use counterfoil_testkit::{Fault, Gate, Method};
 use tokio::{sync::oneshot, time::sleep};
 use tracing::{
     Event, Metadata, Subscriber,
@@ -230,6 +230,33 @@ async fn an_attempt_that_lost_its_epoch() {
     go.send(()).unwrap();
     first.await.unwrap();
     assert_eq!(ear.heard(), ["stale_owner"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renewal_that_its_own_end_overtakes_accuses_nobody() {
+    let ear = Ear::default();
+    let _listening = ear.listen();
+    let world = World::new();
+    let preview = world.preview().await;
+    let slow = Gate::new();
+    world.store.next_renew(Fault::HoldBefore(slow.clone()));
+    let run = world.gate.run(
+        &world.agent,
+        preview.fingerprint.as_str(),
+        world.params(),
+        |_, _| async {
+            sleep(Duration::from_secs(4)).await;
+            Outcome::done(&1)
+        },
+    );
+    assert_eq!(run.await.status, Status::Completed);
+    slow.open();
+    assert_eq!(
+        world.counterfoil.drain(Duration::from_secs(1)).await,
+        Ok(())
+    );
+    assert_eq!(world.store.calls(Method::Renew), 1);
+    assert!(ear.heard().is_empty());
 }
 
 #[tokio::test(start_paused = true)]

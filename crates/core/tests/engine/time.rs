@@ -9,7 +9,7 @@ use counterfoil_core::{
     lifecycle::State,
     store::RETENTION_SKEW,
 };
-use counterfoil_testkit::Method;
+use counterfoil_testkit::{Fault, Gate, Method};
 use tokio::time::sleep;
 
 use crate::world::{World, lease_time};
@@ -129,6 +129,51 @@ async fn renewals_that_fail_until_the_lease_lapses_are_told_to_the_handler() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_renewal_that_hangs_does_not_hide_the_lapse_from_the_handler() {
+    let world = World::new();
+    let preview = world.preview().await;
+    let hung = Gate::new();
+    world.store.next_renew(Fault::HoldBefore(hung.clone()));
+    let answer = world
+        .gate
+        .run(
+            &world.agent,
+            preview.fingerprint.as_str(),
+            world.params(),
+            |attempt, _| async move {
+                let told =
+                    tokio::time::timeout(Duration::from_secs(10), attempt.lease_lost()).await;
+                assert!(told.is_ok());
+                Outcome::done("late")
+            },
+        )
+        .await;
+    assert_eq!(answer.status, Status::Completed);
+    hung.open();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_ends_past_max_run_is_stored_although_the_store_fails_once() {
+    let world = World::new();
+    let preview = world.preview().await;
+    world.store.next_complete(Fault::NotApplied);
+    let answer = world
+        .gate
+        .run(
+            &world.agent,
+            preview.fingerprint.as_str(),
+            world.params(),
+            |_, _| async {
+                sleep(Duration::from_secs(90)).await;
+                Outcome::done("late")
+            },
+        )
+        .await;
+    assert_eq!(answer.status, Status::Completed);
+    assert_eq!(world.state(preview.operation_id).await, State::Done);
+}
+
+#[tokio::test(start_paused = true)]
 async fn one_second_before_exp_passes_and_at_exp_is_refused() {
     let world = World::new();
     let (in_time, late) = (world.preview().await, world.preview().await);
@@ -161,6 +206,25 @@ async fn after_exp_a_released_operation_is_not_executed_for_good() {
         (Status::NotExecuted, Executed::No)
     );
     assert_eq!(world.effects(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_released_operation_is_not_executed_yet_for_as_long_as_it_can_be_claimed() {
+    let world = World::new();
+    let preview = world.preview().await;
+    world.confirm_with(&preview, Outcome::NotExecuted).await;
+    let life = preview.expires_at.since(preview.now);
+    for (wait, executed) in [(life - SECOND, Executed::NotYet), (SECOND, Executed::No)] {
+        sleep(wait).await;
+        let status = world
+            .counterfoil
+            .status_by_id(&world.agent, preview.operation_id)
+            .await;
+        assert_eq!(
+            (status.status, status.executed),
+            (Status::NotExecuted, executed)
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]
