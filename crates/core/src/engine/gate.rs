@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     OperationId, Owner, Scope, Subject, Timestamp,
-    answer::{Answer, Executed, Status, Wording},
+    answer::{Answer, Executed, Status, Wording, executed_of},
     fingerprint::{Fingerprint, Opened, Terms},
     lifecycle::{Claim, State},
     params::{Canonicalizer, CompiledPolicy, Extra, ParamsError},
@@ -309,7 +309,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
             Ok(Sighting {
                 record: Some(record),
                 now,
-            }) if record.identity.subject == *subject
+            }) if record.check_owner(subject, terms.scope()).is_ok()
                 && record.state_at(now) != State::Released =>
             {
                 answers::of_record(&self.config.shared, record, Some(now))
@@ -323,34 +323,24 @@ impl<P: Send + Sync + 'static> Gate<P> {
     async fn params_changed(&self, subject: &Subject, opened: &Opened) -> Answer {
         security::params_changed(opened, subject, &self.config.scope);
         let terms = opened.terms();
-        let found = self.config.shared.store.find(terms.id()).await;
-        let mut state = None;
-        let mut executed = None;
-        match found {
-            Ok(sighting) => match sighting.record {
-                Some(record) if record.check_owner(subject, terms.scope()).is_ok() => {
-                    state = Some(record.state_at(sighting.now));
-                }
-                Some(_) => {}
-                None => {
-                    let absent = answers::of_absence(
-                        &self.config.shared,
-                        terms.id(),
-                        terms.exp(),
-                        Some(self.config.retention),
-                        sighting.now,
-                    );
-                    executed = Some(absent.executed);
-                }
-            },
-            // Then nothing is known of the state, and it is told so.
-            Err(_) => {}
-        }
-        let answer = claim::params_changed(terms.id(), state);
-        match executed {
-            Some(executed) => answer.with_executed(executed),
-            None => answer,
-        }
+        let (state, executed) = match self.config.shared.store.find(terms.id()).await {
+            Ok(Sighting {
+                record: Some(record),
+                now,
+            }) if record.check_owner(subject, terms.scope()).is_ok() => {
+                let state = record.state_at(now);
+                (Some(state), executed_of(Some(state)))
+            }
+            Ok(Sighting { record: None, now }) => {
+                let (exp, retention) = (terms.exp(), Some(self.config.retention));
+                let absent =
+                    answers::of_absence(&self.config.shared, terms.id(), exp, retention, now);
+                (None, absent.executed)
+            }
+            // Another's record, or a store that can't say: nothing is known of the state.
+            Ok(_) | Err(_) => (None, Executed::Unknown),
+        };
+        claim::params_changed(terms.id(), state).with_executed(executed)
     }
 
     /// Confirms without a handler at hand: whoever gets [`Verdict::Run`] starts and completes the run.
