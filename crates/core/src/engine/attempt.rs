@@ -1,23 +1,18 @@
 //! The handler's context.
 
 use std::{
-    any::Any,
     fmt,
     future::Future,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
 };
 
-use tokio::{runtime::Handle, time::Instant};
-use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
-
-use super::{Disposition, LeaseTime, later, shared::Shared};
+use super::{
+    Disposition,
+    run::{Run, lock},
+};
 use crate::{
-    Epoch, OperationId, Scope, Subject, Timestamp,
-    store::{Annotated, Annotation, Fence, Lease, StoreError},
+    Epoch, OperationId, Scope, Subject,
+    store::{Annotated, Annotation, Fence, StoreError},
 };
 
 /// What a handler knows of its run, and says of it. Cheap to clone; every clone speaks of the same run.
@@ -28,108 +23,6 @@ use crate::{
 /// happened.
 #[derive(Clone)]
 pub struct Attempt(pub(super) Arc<Run>);
-
-/// What all parts of one run share.
-pub(super) struct Run {
-    pub(super) shared: Arc<Shared>,
-    pub(super) lease: Lease,
-    pub(super) time: LeaseTime,
-    /// When the claim was sent: the lease began no earlier.
-    pub(super) began: Instant,
-    pub(super) subject: Subject,
-    pub(super) scope: Scope,
-    pub(super) exp: Option<Timestamp>,
-    pub(super) number: u32,
-    pub(super) fences: Vec<Fence>,
-    pub(super) params: Arc<dyn Any + Send + Sync>,
-    /// Until when the lease surely runs, by this process's own counting.
-    pub(super) valid_until: Mutex<Instant>,
-    pub(super) lease_lost: CancellationToken,
-    /// The runtime that the claim was won in: its tasks outlive whoever holds the run, wherever that is dropped.
-    runtime: Option<Handle>,
-    dirty: AtomicBool,
-    word: Mutex<Word>,
-    result_ref: Mutex<Option<String>>,
-}
-
-#[derive(Default)]
-struct Word {
-    declared: Option<Disposition>,
-    closed: bool,
-}
-
-/// What a [`Run`] begins with.
-pub(super) struct Began {
-    pub(super) shared: Arc<Shared>,
-    pub(super) lease: Lease,
-    pub(super) time: LeaseTime,
-    pub(super) at: Instant,
-    pub(super) subject: Subject,
-    pub(super) scope: Scope,
-    pub(super) exp: Option<Timestamp>,
-    pub(super) number: u32,
-    pub(super) fences: Vec<Fence>,
-    pub(super) params: Arc<dyn Any + Send + Sync>,
-}
-
-impl Run {
-    pub(super) fn new(began: Began) -> Self {
-        Self {
-            valid_until: Mutex::new(later(began.at, began.time.lease())),
-            runtime: Handle::try_current().ok(),
-            shared: began.shared,
-            lease: began.lease,
-            time: began.time,
-            began: began.at,
-            subject: began.subject,
-            scope: began.scope,
-            exp: began.exp,
-            number: began.number,
-            fences: began.fences,
-            params: began.params,
-            lease_lost: CancellationToken::new(),
-            dirty: AtomicBool::new(false),
-            word: Mutex::default(),
-            result_ref: Mutex::default(),
-        }
-    }
-
-    /// A task that draining waits for, in the current span. Without a runtime there is none: the lease lapses then.
-    pub(super) fn spawn<F>(&self, task: F)
-    where
-        F: Future<Output = ()> + Send + 'static,
-    {
-        if let Some(runtime) = &self.runtime {
-            self.shared.tasks.spawn_on(task.in_current_span(), runtime);
-        }
-    }
-
-    pub(super) fn holds_lease(&self) -> bool {
-        let until = *lock(&self.valid_until);
-        !self.lease_lost.is_cancelled() && Instant::now() < until
-    }
-
-    /// Takes the word; from now on none is taken.
-    pub(super) fn close_word(&self) -> Option<Disposition> {
-        let mut word = lock(&self.word);
-        word.closed = true;
-        word.declared
-    }
-
-    /// Whether the run's end is being written down: then a renewal that is refused is no surprise.
-    pub(super) fn is_closing(&self) -> bool {
-        lock(&self.word).closed
-    }
-
-    pub(super) fn result_ref(&self) -> Option<String> {
-        lock(&self.result_ref).clone()
-    }
-}
-
-/// A lock whose data is whole even if a holder panicked: each section is one assignment.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 impl Attempt {
     /// The longest downstream reference and document number, in bytes.
@@ -197,14 +90,14 @@ impl Attempt {
         if !self.0.holds_lease() {
             return Err(LeaseLost(()));
         }
-        self.0.dirty.store(true, Ordering::Release);
+        self.0.progress.dirty.store(true, Ordering::Release);
         Ok(())
     }
 
     /// Whether no effect can have left the process yet, as far as this context was told.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        !self.0.dirty.load(Ordering::Acquire)
+        !self.0.progress.dirty.load(Ordering::Acquire)
     }
 
     /// Puts downstream's reference on record, durable when it returns: what a person or a reconciler asks downstream by
@@ -220,7 +113,7 @@ impl Attempt {
         reference: impl Into<String> + Send,
     ) -> Result<(), AnnotateError> {
         let reference = bounded(reference.into())?;
-        self.0.dirty.store(true, Ordering::Release);
+        self.0.progress.dirty.store(true, Ordering::Release);
         let note = Annotation {
             provider_ref: Some(reference),
             ..Annotation::default()
@@ -238,14 +131,14 @@ impl Attempt {
     ///
     /// [`AnnotateError::TooLong`] past [`MAX_REFERENCE_LEN`](Self::MAX_REFERENCE_LEN).
     pub fn set_result_ref(&self, reference: impl Into<String>) -> Result<(), AnnotateError> {
-        *lock(&self.0.result_ref) = Some(bounded(reference.into())?);
+        *lock(&self.0.progress.result_ref) = Some(bounded(reference.into())?);
         Ok(())
     }
 
     /// Gives the handler's word on what happened; it wins over a status code. Returns whether it took: a word after
     /// the run ended, or another one than was given before, does not.
     pub fn declare(&self, word: Disposition) -> bool {
-        let mut given = lock(&self.0.word);
+        let mut given = lock(&self.0.progress.word);
         if given.closed || given.declared.is_some_and(|before| before != word) {
             return false;
         }
@@ -256,13 +149,13 @@ impl Attempt {
     /// The word that was given.
     #[must_use]
     pub fn declared(&self) -> Option<Disposition> {
-        lock(&self.0.word).declared
+        lock(&self.0.progress.word).declared
     }
 
     /// Ends when the lease has lapsed or somebody else has the epoch. A handler that can stop sending should then, and
     /// may still complete.
     pub fn lease_lost(&self) -> impl Future<Output = ()> + Send + 'static {
-        self.0.lease_lost.clone().cancelled_owned()
+        self.0.progress.lease_lost.clone().cancelled_owned()
     }
 
     /// Whether the lease has lapsed or somebody else has the epoch.

@@ -9,7 +9,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
-use super::{Admission, Outcome, answers, attempt::Run, later, security};
+use super::{Admission, Outcome, answers, later, run::Run, security};
 use crate::{
     answer::{Answer, Executed, Status, ThisCall},
     lifecycle::{Ending, State},

@@ -5,9 +5,7 @@ use std::{fmt, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Admission, Attempt, LeaseTime, Outcome, Settled,
-    attempt::{Began, Run},
-    completion, giving_back, renewal,
+    Admission, Attempt, LeaseTime, Outcome, Settled, completion, giving_back, renewal, run::Run,
 };
 use crate::OperationId;
 
@@ -23,10 +21,10 @@ pub struct Execution<P> {
 }
 
 impl<P: Send + Sync + 'static> Execution<P> {
-    pub(super) fn new(began: Began, params: Arc<P>, admission: Admission) -> Self {
+    pub(super) fn new(run: Run, params: Arc<P>, admission: Admission) -> Self {
         Self {
             params,
-            ready: Some((Arc::new(Run::new(began)), admission)),
+            ready: Some((Arc::new(run), admission)),
         }
     }
 

@@ -7,7 +7,11 @@ use tracing::Instrument;
 
 use super::{
     Admission, Attempt, Bound, Execution, Guard, Incoming, LeaseTime, Outcome, Params, answers,
-    attempt::Began, claim, incoming, reader::Reader, security, shared::Shared,
+    claim, incoming,
+    reader::Reader,
+    run::{Progress, Run},
+    security,
+    shared::Shared,
 };
 use crate::{
     OperationId, Owner, Scope, Subject, Timestamp,
@@ -279,19 +283,20 @@ impl<P: Send + Sync + 'static> Gate<P> {
         match claim::claim(&config.shared, request, admission).await {
             Err(answer) => Verdict::Answer(answer),
             Ok(won) => {
-                let began = Began {
+                let run = Run {
                     shared: Arc::clone(&config.shared),
                     lease: won.claimed.lease,
                     time: config.time,
-                    at: won.sent,
+                    began: won.sent,
                     subject: subject.clone(),
                     scope: config.scope.clone(),
                     exp: Some(terms.exp()),
                     number: won.claimed.attempt,
                     fences: won.claimed.fences,
                     params: Arc::clone(&params.value) as _,
+                    progress: Progress::since(won.sent, config.time),
                 };
-                Verdict::Run(Execution::new(began, params.value, won.admission))
+                Verdict::Run(Execution::new(run, params.value, won.admission))
             }
         }
     }

@@ -27,6 +27,7 @@ mod lease_time;
 mod outcome;
 mod reader;
 mod renewal;
+mod run;
 mod security;
 mod shared;
 

@@ -7,8 +7,9 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
 use super::{
-    attempt::{Run, lock},
-    later, security,
+    later,
+    run::{Run, lock},
+    security,
 };
 use crate::store::{Renewed, StoreError};
 
@@ -20,7 +21,7 @@ pub(super) async fn keep_alive(run: Arc<Run>, stop: CancellationToken) {
     let end = later(run.began, run.time.max_run());
     let mut next = later(run.began, run.time.lease() / 3);
     loop {
-        let until = *lock(&run.valid_until);
+        let until = *lock(&run.progress.valid_until);
         let renew = run.time.is_renewed() && next < end && next < until;
         tokio::select! {
             () = stop.cancelled() => return,
@@ -28,23 +29,23 @@ pub(super) async fn keep_alive(run: Arc<Run>, stop: CancellationToken) {
         }
         if !renew {
             warn!(operation_id = %run.lease.id, "the lease lapsed while the handler runs");
-            return run.lease_lost.cancel();
+            return run.progress.lease_lost.cancel();
         }
         let sent = Instant::now();
         let lease = run.time.lease().min(end - sent.min(end));
         match renew_watching(&run, lease).await {
             Ok(Renewed::Renewed) => {
-                let mut valid = lock(&run.valid_until);
+                let mut valid = lock(&run.progress.valid_until);
                 *valid = (*valid).max(later(sent, lease));
                 next = later(sent, run.time.lease() / 3);
             }
-            Ok(Renewed::Lapsed) => return run.lease_lost.cancel(),
+            Ok(Renewed::Lapsed) => return run.progress.lease_lost.cancel(),
             Ok(Renewed::NotOwner) => {
                 // After a completion this is how a renewal on its way ends.
                 if !run.is_closing() {
                     security::stale_owner(run.lease.id, run.lease.epoch.as_u64());
                 }
-                return run.lease_lost.cancel();
+                return run.progress.lease_lost.cancel();
             }
             Err(error) => {
                 debug!(operation_id = %run.lease.id, %error, "a renewal failed");
@@ -59,10 +60,10 @@ async fn renew_watching(run: &Run, lease: Duration) -> Result<Renewed, StoreErro
     let call = run.shared.store.renew(&run.lease, lease);
     tokio::pin!(call);
     loop {
-        let until = *lock(&run.valid_until);
+        let until = *lock(&run.progress.valid_until);
         tokio::select! {
             renewed = &mut call => return renewed,
-            () = sleep_until(until), if !run.lease_lost.is_cancelled() => run.lease_lost.cancel(),
+            () = sleep_until(until), if !run.progress.lease_lost.is_cancelled() => run.progress.lease_lost.cancel(),
         }
     }
 }

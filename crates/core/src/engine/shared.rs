@@ -15,7 +15,7 @@ use tokio_util::{
 };
 use tracing::Instrument;
 
-use super::{ConfigError, LeaseTime, attempt::lock, security};
+use super::{ConfigError, LeaseTime, run::lock, security};
 use crate::{
     Clock, Scope, Subject,
     answer::{Answer, Status, Wording},
