@@ -11,7 +11,7 @@ use tracing::{error, info, warn};
 
 use super::{Admission, Outcome, answers, later, run::Run, security};
 use crate::{
-    answer::{Answer, Executed, Status, ThisCall},
+    answer::{Answer, Executed, OperationState, Status, ThisCall},
     lifecycle::{Ending, State},
     store::{Completed, Completion, Released, StoreError, StoreErrorKind, StoredResult},
 };
@@ -77,14 +77,22 @@ async fn settle(run: &Run, outcome: Outcome, result_ref: Option<String>, end: En
             own_response: false,
             answer: ran(run, Status::OutcomeUnknown).with_state(State::Unknown),
         },
-        (end @ (End::NotOwner | End::MovedOn), _) => {
+        (end @ (End::NotOwner | End::MovedOn), outcome) => {
             if matches!(end, End::NotOwner) {
                 security::stale_owner(run.lease.id, run.lease.epoch.as_u64());
             }
             let stands = answers::by_id(&run.shared, &run.scope, run.lease.id, run.exp).await;
+            // Somebody settled it as not done, and this process knows better: nobody is to build on that "no".
+            let untrue = matches!(outcome, Outcome::Done(_) | Outcome::Accepted(_))
+                && matches!(stands.executed, Executed::No | Executed::NotYet);
+            let answer = if untrue {
+                ran(run, Status::OutcomeUnknown).with_state(OperationState::Unknown)
+            } else {
+                stands.with_this_call(ThisCall::Ran)
+            };
             Settled {
                 own_response: false,
-                answer: stands.with_this_call(ThisCall::Ran),
+                answer,
             }
         }
     }

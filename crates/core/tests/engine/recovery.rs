@@ -134,3 +134,40 @@ async fn an_owner_that_was_fenced_is_answered_from_the_record() {
     let record = world.record(id).await;
     assert_eq!(record.evidence.len(), 1, "what it said is kept");
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_did_it_is_not_told_that_it_did_not_happen() {
+    let world = World::new();
+    let preview = world.preview().await;
+    let (go, wait) = oneshot::channel::<()>();
+    let (gate, agent, params) = (world.gate.clone(), world.agent.clone(), world.params());
+    let fingerprint = preview.fingerprint.clone();
+    let run = tokio::spawn(async move {
+        gate.run(&agent, fingerprint.as_str(), params, |_, _| async move {
+            wait.await.unwrap();
+            Outcome::done("paid all the same")
+        })
+        .await
+    });
+    sleep(Duration::from_secs(61)).await;
+    let id = preview.operation_id;
+    let mistaken = Resolution {
+        id,
+        owner: Owner::mint(),
+        seen: world.record(id).await.life.epoch,
+        verdict: Verdict::NotExecuted,
+        vouched: true,
+        result: None,
+        result_ref: None,
+        by: Some(world.agent.clone()),
+        reason: "looked too early".to_owned(),
+    };
+    world.store.resolve(&mistaken).await.unwrap();
+    go.send(()).unwrap();
+    let told = run.await.unwrap();
+    assert_eq!(
+        (told.status, told.executed),
+        (Status::OutcomeUnknown, Executed::Unknown)
+    );
+    assert_eq!(world.record(id).await.evidence.len(), 1);
+}
