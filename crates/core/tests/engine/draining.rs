@@ -16,14 +16,9 @@ const SECOND: Duration = Duration::from_secs(1);
 async fn draining_waits_for_what_runs_and_takes_nothing_new() {
     let world = World::new();
     let (one, two) = (world.preview().await, world.preview().await);
-    let (gate, agent, params) = (world.gate.clone(), world.agent.clone(), world.params());
-    let fingerprint = one.fingerprint.clone();
-    let running = tokio::spawn(async move {
-        gate.run(&agent, fingerprint.as_str(), params, |_, _| async {
-            tokio::time::sleep(Duration::from_secs(10)).await;
-            Outcome::done(&1)
-        })
-        .await
+    let running = world.spawn(&one, |_, _| async {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        Outcome::done(&1)
     });
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(

@@ -71,14 +71,9 @@ async fn giving_up_a_takeover_takes_nothing_from_the_attempt_that_still_runs() {
     });
     let preview = world.preview().await;
     let (go, wait) = oneshot::channel::<()>();
-    let (gate, agent, params) = (world.gate.clone(), world.agent.clone(), world.params());
-    let fingerprint = preview.fingerprint.clone();
-    let first = tokio::spawn(async move {
-        gate.run(&agent, fingerprint.as_str(), params, |_, _| async move {
-            wait.await.unwrap();
-            Outcome::done("paid")
-        })
-        .await
+    let first = world.spawn(&preview, |_, _| async move {
+        wait.await.unwrap();
+        Outcome::done("paid")
     });
     // Past max_run it reads as unknown, and a retry means to take it over; its claim never arrives.
     sleep(Duration::from_secs(61)).await;

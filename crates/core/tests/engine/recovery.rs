@@ -88,14 +88,9 @@ async fn an_owner_that_was_fenced_is_answered_from_the_record() {
     let world = World::new();
     let preview = world.preview().await;
     let (go, wait) = oneshot::channel::<()>();
-    let (gate, agent, params) = (world.gate.clone(), world.agent.clone(), world.params());
-    let fingerprint = preview.fingerprint.clone();
-    let run = tokio::spawn(async move {
-        gate.run(&agent, fingerprint.as_str(), params, |_, _| async move {
-            wait.await.unwrap();
-            Outcome::failed("said too late")
-        })
-        .await
+    let run = world.spawn(&preview, |_, _| async move {
+        wait.await.unwrap();
+        Outcome::failed("said too late")
     });
     sleep(Duration::from_secs(61)).await;
     let reconciler = Owner::mint();
@@ -140,14 +135,9 @@ async fn an_owner_that_did_it_is_not_told_that_it_did_not_happen() {
     let world = World::new();
     let preview = world.preview().await;
     let (go, wait) = oneshot::channel::<()>();
-    let (gate, agent, params) = (world.gate.clone(), world.agent.clone(), world.params());
-    let fingerprint = preview.fingerprint.clone();
-    let run = tokio::spawn(async move {
-        gate.run(&agent, fingerprint.as_str(), params, |_, _| async move {
-            wait.await.unwrap();
-            Outcome::done("paid all the same")
-        })
-        .await
+    let run = world.spawn(&preview, |_, _| async move {
+        wait.await.unwrap();
+        Outcome::done("paid all the same")
     });
     sleep(Duration::from_secs(61)).await;
     let id = preview.operation_id;

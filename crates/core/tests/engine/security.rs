@@ -215,14 +215,9 @@ async fn an_attempt_that_lost_its_epoch() {
     });
     let preview = world.preview().await;
     let (go, wait) = oneshot::channel::<()>();
-    let (gate, agent, params) = (world.gate.clone(), world.agent.clone(), world.params());
-    let fingerprint = preview.fingerprint.clone();
-    let first = tokio::spawn(async move {
-        gate.run(&agent, fingerprint.as_str(), params, |_, _| async move {
-            wait.await.unwrap();
-            Outcome::done("late")
-        })
-        .await
+    let first = world.spawn(&preview, |_, _| async move {
+        wait.await.unwrap();
+        Outcome::done("late")
     });
     sleep(Duration::from_secs(61)).await;
     assert_eq!(world.confirm(&preview).await.status, Status::Completed);

@@ -20,21 +20,11 @@ const SECOND: Duration = Duration::from_secs(1);
 async fn a_healthy_run_of_six_leases_is_never_unknown() {
     let world = World::new();
     let preview = world.preview().await;
-    let (gate, agent, params) = (world.gate.clone(), world.agent.clone(), world.params());
-    let fingerprint = preview.fingerprint.clone();
-    let run = tokio::spawn(async move {
-        gate.run(
-            &agent,
-            fingerprint.as_str(),
-            params,
-            |attempt, _| async move {
-                sleep(Duration::from_secs(54)).await;
-                assert!(!attempt.is_lease_lost());
-                assert!(attempt.downstream_key().is_ok());
-                Outcome::done(&1)
-            },
-        )
-        .await
+    let run = world.spawn(&preview, |attempt, _| async move {
+        sleep(Duration::from_secs(54)).await;
+        assert!(!attempt.is_lease_lost());
+        assert!(attempt.downstream_key().is_ok());
+        Outcome::done(&1)
     });
     sleep(Duration::from_millis(500)).await;
     for _ in 0..53 {
@@ -48,27 +38,16 @@ async fn a_healthy_run_of_six_leases_is_never_unknown() {
 async fn past_max_run_it_reads_unknown_and_a_late_end_still_counts() {
     let world = World::new();
     let preview = world.preview().await;
-    let (gate, agent, params) = (world.gate.clone(), world.agent.clone(), world.params());
-    let fingerprint = preview.fingerprint.clone();
-    let run = tokio::spawn(async move {
-        gate.run(
-            &agent,
-            fingerprint.as_str(),
-            params,
-            |attempt, _| async move {
-                let told =
-                    tokio::time::timeout(Duration::from_secs(61), attempt.lease_lost()).await;
-                assert!(told.is_ok(), "the handler is told when max_run is over");
-                assert!(
-                    attempt.downstream_key().is_err(),
-                    "nothing more goes downstream"
-                );
-                assert!(attempt.effect_started().is_err());
-                sleep(Duration::from_secs(30)).await;
-                Outcome::done("late")
-            },
-        )
-        .await
+    let run = world.spawn(&preview, |attempt, _| async move {
+        let told = tokio::time::timeout(Duration::from_secs(61), attempt.lease_lost()).await;
+        assert!(told.is_ok(), "the handler is told when max_run is over");
+        assert!(
+            attempt.downstream_key().is_err(),
+            "nothing more goes downstream"
+        );
+        assert!(attempt.effect_started().is_err());
+        sleep(Duration::from_secs(30)).await;
+        Outcome::done("late")
     });
     sleep(Duration::from_secs(59)).await;
     assert_eq!(world.state(preview.operation_id).await, State::InFlight);
@@ -90,14 +69,9 @@ async fn an_unrenewed_lease_lapses_and_nothing_runs_again() {
         .without_renewal();
     let world = World::with(|gate| gate.with_lease_time(long));
     let preview = world.preview().await;
-    let (gate, agent, params) = (world.gate.clone(), world.agent.clone(), world.params());
-    let fingerprint = preview.fingerprint.clone();
-    let run = tokio::spawn(async move {
-        gate.run(&agent, fingerprint.as_str(), params, |_, _| async {
-            sleep(Duration::from_secs(55)).await;
-            Outcome::done("late")
-        })
-        .await
+    let run = world.spawn(&preview, |_, _| async {
+        sleep(Duration::from_secs(55)).await;
+        Outcome::done("late")
     });
     sleep(Duration::from_secs(51)).await;
     assert_eq!(world.store.calls(Method::Renew), 0);

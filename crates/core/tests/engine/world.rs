@@ -11,7 +11,7 @@ use std::{
 use counterfoil_core::{
     KeyId, OperationId, Scope, Subject,
     answer::Answer,
-    engine::{Bound, Counterfoil, Gate, GateBuilder, LeaseTime, Outcome, Preview},
+    engine::{Attempt, Bound, Counterfoil, Gate, GateBuilder, LeaseTime, Outcome, Preview},
     fingerprint::{Key, Keyring},
     lifecycle::State,
     store::{Record, Store},
@@ -19,6 +19,7 @@ use counterfoil_core::{
 use counterfoil_store_memory::MemoryStore;
 use counterfoil_testkit::{Flaky, TokioClock};
 use serde::{Deserialize, Serialize};
+use tokio::task::JoinHandle;
 
 pub(crate) const TRANSFER: Scope = Scope::new("payments.transfer");
 
@@ -115,6 +116,20 @@ impl World {
                 },
             )
             .await
+    }
+
+    /// Confirms with a handler, in a task of its own.
+    pub(crate) fn spawn<F, Fut>(&self, preview: &Preview, handler: F) -> JoinHandle<Answer>
+    where
+        F: FnOnce(Attempt, Arc<Transfer>) -> Fut + Send + 'static,
+        Fut: Future<Output = Outcome> + Send + 'static,
+    {
+        let (gate, agent, params) = (self.gate.clone(), self.agent.clone(), self.params());
+        let fingerprint = preview.fingerprint.clone();
+        tokio::spawn(async move {
+            gate.run(&agent, fingerprint.as_str(), params, handler)
+                .await
+        })
     }
 
     pub(crate) fn effect(&self) -> impl FnOnce() + Send + 'static {
