@@ -17,7 +17,7 @@ use counterfoil_core::{
         Acquire, Acquired, Annotated, Annotation, Cancellation, Cancelled, Capabilities, Completed,
         Completion, Decided, Decision, FenceRequest, Fenced, Lease, Listing, Page, Proposal,
         Proposed, Receipt, Received, Record, Released, Renewed, Resolution, Resolved, Sighting,
-        Store, StoreError, StoreErrorKind,
+        Store, StoreError, StoreErrorKind, Watch,
     },
 };
 
@@ -322,6 +322,10 @@ impl Store for MemoryStore {
 
     async fn purge(&self, limit: usize) -> Result<usize, StoreError> {
         Ok(self.purge_all(limit))
+    }
+
+    fn watch(&self, _: OperationId) -> Watch {
+        Watch::silent()
     }
 }
 

@@ -15,7 +15,7 @@ use counterfoil_core::{
         Acquire, Acquired, Annotated, Annotation, Cancellation, Cancelled, Capabilities, Completed,
         Completion, Decided, Decision, FenceRequest, Fenced, Lease, Listing, Page, Proposal,
         Proposed, Receipt, Received, Released, Renewed, Resolution, Resolved, Sighting, Store,
-        StoreError, StoreErrorKind,
+        StoreError, StoreErrorKind, Watch,
     },
 };
 use tokio::sync::Semaphore;
@@ -356,5 +356,9 @@ impl Store for Flaky {
     }
     async fn purge(&self, limit: usize) -> Result<usize, StoreError> {
         self.call(Method::Purge, self.inner.purge(limit)).await
+    }
+
+    fn watch(&self, id: OperationId) -> Watch {
+        self.inner.watch(id)
     }
 }

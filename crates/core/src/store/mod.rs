@@ -4,6 +4,7 @@
 //! `counterfoil-testkit` holds any implementation to it.
 
 mod acquire;
+mod cache;
 mod complete;
 mod error;
 mod guard;
@@ -11,8 +12,10 @@ mod query;
 mod record;
 mod settle;
 mod trait_def;
+mod watch;
 
 pub use acquire::{Acquire, Acquired, Claimed, Lease, Renewed};
+pub use cache::Cache;
 pub use complete::{Annotated, Annotation, Completed, Completion, Released, StoredResult};
 pub use error::{StoreError, StoreErrorKind};
 pub use guard::{Fence, GuardClaim};
@@ -23,3 +26,4 @@ pub use settle::{
     Proposed, Receipt, Received, Resolution, Resolved, Tombstone,
 };
 pub use trait_def::Store;
+pub use watch::Watch;

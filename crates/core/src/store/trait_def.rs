@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use super::{
     Acquire, Acquired, Annotated, Annotation, Cancellation, Cancelled, Capabilities, Completed,
     Completion, Decided, Decision, FenceRequest, Fenced, Lease, Listing, Page, Proposal, Proposed,
-    Receipt, Received, Released, Renewed, Resolution, Resolved, Sighting, StoreError,
+    Receipt, Received, Released, Renewed, Resolution, Resolved, Sighting, StoreError, Watch,
 };
 use crate::OperationId;
 
@@ -145,6 +145,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///
     /// Any kind; some may have been dropped.
     async fn purge(&self, limit: usize) -> Result<usize, StoreError>;
+
+    /// Begins to watch a record: changes from this call on may be told. For whoever waits for another's result, and
+    /// reads the record again when it is told, or when a while has passed; [`Watch::silent`] is a valid answer.
+    fn watch(&self, id: OperationId) -> Watch;
 }
 
 const _: fn(&dyn Store) = |_| {};
@@ -201,5 +205,8 @@ impl<S: Store + ?Sized> Store for Arc<S> {
     }
     async fn purge(&self, limit: usize) -> Result<usize, StoreError> {
         (**self).purge(limit).await
+    }
+    fn watch(&self, id: OperationId) -> Watch {
+        (**self).watch(id)
     }
 }

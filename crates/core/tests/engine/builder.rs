@@ -260,5 +260,9 @@ mod lossy {
         async fn purge(&self, limit: usize) -> Result<usize, StoreError> {
             self.0.purge(limit).await
         }
+
+        fn watch(&self, id: OperationId) -> counterfoil_core::store::Watch {
+            self.0.watch(id)
+        }
     }
 }

@@ -14,7 +14,7 @@ use counterfoil_core::{
         Acquire, Acquired, Annotated, Annotation, Cancellation, Cancelled, Capabilities, Completed,
         Completion, Decided, Decision, FenceRequest, Fenced, Lease, Listing, Page, Proposal,
         Proposed, Receipt, Received, Record, Released, Renewed, Resolution, Resolved, Sighting,
-        Store, StoreError,
+        Store, StoreError, Watch,
     },
 };
 use counterfoil_store_memory::MemoryStore;
@@ -200,5 +200,9 @@ impl Store for Broken {
     }
     async fn purge(&self, limit: usize) -> Result<usize, StoreError> {
         self.spoil_purge(limit).await
+    }
+
+    fn watch(&self, _: OperationId) -> Watch {
+        Watch::silent()
     }
 }

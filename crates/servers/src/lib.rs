@@ -1,0 +1,1 @@
+//! Real servers for tests: started on free ports, ended with whoever started them.

@@ -1,0 +1,1 @@
+//! The tiered store: truth behind a cache.
