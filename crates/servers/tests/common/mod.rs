@@ -1,0 +1,63 @@
+//! Other people's clients, which ask our servers how they are.
+
+#![allow(dead_code, reason = "each test program uses some of them")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What `redis-cli` prints for a command.
+pub(crate) fn redis(port: u16, words: &[&str]) -> String {
+    let port = port.to_string();
+    let output = Command::new("redis-cli")
+        .args(["-h", "127.0.0.1", "-p", &port])
+        .args(words)
+        .output()
+        .expect("redis-cli is there");
+    text(&output)
+}
+
+/// What `psql` prints for a statement: rows without a frame, or the error.
+pub(crate) fn sql(url: &str, statement: &str) -> String {
+    let output = Command::new("psql")
+        .args([url, "-AtXc", statement])
+        .env("PGCONNECT_TIMEOUT", "10")
+        .output()
+        .expect("psql is there");
+    text(&output)
+}
+
+fn text(output: &Output) -> String {
+    let bytes = [&output.stdout[..], &output.stderr].concat();
+    String::from_utf8_lossy(&bytes).trim().to_owned()
+}
+
+/// Whether a process runs, or is stopped. What is left of one that has ended does not count.
+pub(crate) fn lives(pid: u32) -> bool {
+    let output = Command::new("ps")
+        .args(["-o", "stat=", "-p", &pid.to_string()])
+        .output()
+        .expect("ps is there");
+    let state = text(&output);
+    !state.is_empty() && !state.starts_with('Z')
+}
+
+/// Waits until it is so, for 20 seconds at most.
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let ends = Instant::now() + Duration::from_secs(20);
+    while !is_so() {
+        assert!(Instant::now() < ends, "not in time: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The directory in which a process runs.
+pub(crate) fn directory(pid: u32) -> std::path::PathBuf {
+    std::fs::read_link(format!("/proc/{pid}/cwd")).expect("it runs")
+}
+
+/// Whether nothing is left of a server.
+pub(crate) fn is_gone(pid: u32, directory: &Path) -> bool {
+    !lives(pid) && !directory.exists()
+}
