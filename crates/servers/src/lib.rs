@@ -40,5 +40,5 @@ mod tls;
 
 pub use error::Error;
 pub use postgres::{Postgres, PostgresStarter};
-pub use redis::{Redis, RedisStarter};
+pub use redis::{Redis, RedisCluster, RedisSentinel, RedisStarter};
 pub use shared::{Shared, shared};

@@ -1,13 +1,18 @@
 //! Redis: alone, as a cluster, behind sentinels.
 
+mod cluster;
 mod node;
+mod nodes;
+mod sentinel;
 mod wire;
 
 use crate::error::Error;
 use crate::port;
 use crate::tls::Tls;
 
+pub use cluster::RedisCluster;
 use node::Node;
+pub use sentinel::RedisSentinel;
 
 /// One server of Redis, without persistence unless [`RedisStarter::setting`] says otherwise: what it held is gone after
 /// a kill.
@@ -103,7 +108,10 @@ impl RedisStarter {
     fn attempt(&self, port: u16) -> Result<Redis, Error> {
         let tls_port = self.tls.as_ref().map(|_| port::partner(port));
         let node = Node::prepare(port, false)?;
-        let mut lines = vec!["save \"\"".to_owned(), "appendonly no".to_owned()];
+        let mut lines = nodes::IN_MEMORY
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>();
         if let (Some(tls), Some(port)) = (&self.tls, tls_port) {
             let certificate = node.write("certificate.pem", &tls.certificate)?;
             let key = node.write("key.pem", &tls.key)?;

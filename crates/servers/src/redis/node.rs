@@ -6,6 +6,7 @@ use rustix::process::Signal;
 
 use crate::account::Account;
 use crate::error::Error;
+use crate::port;
 use crate::program;
 use crate::server::Server;
 
@@ -23,6 +24,16 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// Starts one on a free port, with the lines after those that every process of Redis gets.
+    pub(crate) fn start(sentinel: bool, lines: &[impl AsRef<str>]) -> Result<Self, Error> {
+        port::on_a_free_one(|port| {
+            let node = Self::prepare(port, sentinel)?;
+            node.configure(lines)?;
+            node.launch()?;
+            Ok(node)
+        })
+    }
+
     /// Makes its directory. It is to be configured and launched. `sentinel` makes it one.
     pub(crate) fn prepare(port: u16, sentinel: bool) -> Result<Self, Error> {
         let program = program::find("redis-server", PACKAGE)?;
@@ -35,10 +46,10 @@ impl Node {
     }
 
     /// Writes its configuration. The lines follow those that every process of Redis gets, and win over them.
-    pub(crate) fn configure(&self, lines: &[String]) -> Result<(), Error> {
+    pub(crate) fn configure(&self, lines: &[impl AsRef<str>]) -> Result<(), Error> {
         let mut text = format!("bind 127.0.0.1\nport {}\n", self.port);
         for line in lines {
-            text.push_str(line);
+            text.push_str(line.as_ref());
             text.push('\n');
         }
         self.write(CONFIGURATION, text.as_bytes()).map(drop)
@@ -75,22 +86,21 @@ impl Node {
     }
 
     /// Asks it something. What it refuses is an error.
-    #[allow(dead_code)]
     pub(crate) fn ask(&self, words: &[&str]) -> Result<Reply, Error> {
-        wire::ask(self.port, words).map_err(|error| self.answered(error.to_string()))
+        wire::ask(self.port, words).map_err(|error| Error::Answer {
+            server: format!("redis on port {}", self.port),
+            answer: error.to_string(),
+        })
     }
 
-    #[allow(dead_code)]
-    pub(crate) fn answered(&self, answer: String) -> Error {
-        Error::Answer {
-            server: format!("redis on port {}", self.port),
-            answer,
-        }
+    /// A path in its directory.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.server.directory().join(name)
     }
 
     /// Writes a file into its directory, and says where it is.
     pub(crate) fn write(&self, name: &str, text: &[u8]) -> Result<PathBuf, Error> {
-        let path = self.server.directory().join(name);
+        let path = self.file(name);
         Account::Own.write(&path, text)?;
         Ok(path)
     }

@@ -26,12 +26,28 @@ pub(crate) fn ask(port: u16, words: &[&str]) -> io::Result<Reply> {
     read(&mut BufReader::new(stream))
 }
 
+impl Reply {
+    /// A text, or None.
+    pub(crate) fn text(self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The texts of a list, without what else is in it. Empty if it is no list.
+    pub(crate) fn texts(self) -> Vec<String> {
+        match self {
+            Self::List(items) => items.into_iter().filter_map(Self::text).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// [`ask`] for an answer that is a text.
 pub(crate) fn ask_text(port: u16, words: &[&str]) -> io::Result<String> {
-    match ask(port, words)? {
-        Reply::Text(text) => Ok(text),
-        other => Err(io::Error::other(format!("{other:?} is no text"))),
-    }
+    let text = ask(port, words)?.text();
+    text.ok_or_else(|| io::Error::other("not a text"))
 }
 
 /// The value of a field in a text of lines `field:value`, as INFO gives it.

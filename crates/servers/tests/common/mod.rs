@@ -2,8 +2,9 @@
 
 #![allow(dead_code, reason = "each test program uses some of them")]
 
+use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,26 @@ pub(crate) fn redis(port: u16, words: &[&str]) -> String {
         .output()
         .expect("redis-cli is there");
     text(&output)
+}
+
+/// Whether a replica has, within that time, all that its master holds now.
+pub(crate) fn is_replicated(master: u16, within: Duration) -> bool {
+    let mut client = Command::new("redis-cli")
+        .args(["-h", "127.0.0.1", "-p", &master.to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("redis-cli is there");
+    // WAIT speaks of what was written before the last command of its own connection, so that takes a command.
+    let commands = format!("PING\nWAIT 1 {}\n", within.as_millis());
+    let mut stdin = client.stdin.take().expect("it is piped");
+    stdin.write_all(commands.as_bytes()).expect("it reads");
+    drop(stdin);
+    match text(&client.wait_with_output().expect("it ends")).as_str() {
+        "PONG\n1" => true,
+        "PONG\n0" => false,
+        other => panic!("{other}"),
+    }
 }
 
 /// What `psql` prints for a statement: rows without a frame, or the error.
@@ -43,9 +64,9 @@ pub(crate) fn lives(pid: u32) -> bool {
     !state.is_empty() && !state.starts_with('Z')
 }
 
-/// Waits until it is so, for 20 seconds at most.
+/// Waits until it is so, for 30 seconds at most.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let ends = Instant::now() + Duration::from_secs(20);
+    let ends = Instant::now() + Duration::from_secs(30);
     while !is_so() {
         assert!(Instant::now() < ends, "not in time: {what}");
         thread::sleep(Duration::from_millis(20));
