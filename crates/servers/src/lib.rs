@@ -39,6 +39,6 @@ mod shared;
 mod tls;
 
 pub use error::Error;
-pub use postgres::{Postgres, PostgresStarter};
+pub use postgres::{PgBouncer, PgBouncerStarter, Postgres, PostgresStarter};
 pub use redis::{Redis, RedisCluster, RedisSentinel, RedisStarter};
 pub use shared::{Shared, shared};

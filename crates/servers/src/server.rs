@@ -56,6 +56,12 @@ impl Server {
         &self.directory
     }
 
+    /// A name that no other server has: its directory's.
+    pub(crate) fn name(&self) -> String {
+        let name = self.directory.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
     /// Its process, if it runs or is frozen.
     pub(crate) fn pid(&self) -> Option<u32> {
         let pid = self.life().pid?;

@@ -1,5 +1,6 @@
 //! Postgres, and PgBouncer in front of it.
 
+mod pgbouncer;
 mod wire;
 
 use std::fs;
@@ -16,6 +17,8 @@ use crate::port;
 use crate::program;
 use crate::server::Server;
 use crate::tls::Tls;
+
+pub use pgbouncer::{PgBouncer, PgBouncerStarter};
 
 /// The superuser, and whose database it is.
 const USER: &str = "counterfoil";
@@ -99,7 +102,7 @@ impl Postgres {
         let lines: Vec<&str> = lock.lines().collect();
         lines.first().and_then(|line| line.parse().ok()) == Some(pid)
             && lines.get(7).is_some_and(|status| status.trim() == "ready")
-            && wire::run(self.port, "postgres", "SELECT 1").is_ok()
+            && wire::run(self.port, USER, "postgres", "SELECT 1").is_ok()
     }
 }
 
@@ -141,7 +144,7 @@ impl PostgresStarter {
         };
         postgres.server.launch(|pid| postgres.is_ready(pid))?;
         let create = format!("CREATE DATABASE {USER}");
-        wire::run(port, "postgres", &create).map_err(|error| Error::Answer {
+        wire::run(port, USER, "postgres", &create).map_err(|error| Error::Answer {
             server: "postgres".to_owned(),
             answer: error.to_string(),
         })?;

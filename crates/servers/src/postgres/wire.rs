@@ -4,15 +4,13 @@ use std::io::{self, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use super::USER;
-
 /// How long a server may take for each step of an answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Version 3.0 of the protocol.
 const VERSION: i32 = 3 << 16;
 
 /// Logs in to a database of the server on this port, and runs the statement. What is refused is an error.
-pub(crate) fn run(port: u16, database: &str, statement: &str) -> io::Result<()> {
+pub(crate) fn run(port: u16, user: &str, database: &str, statement: &str) -> io::Result<()> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
@@ -20,7 +18,7 @@ pub(crate) fn run(port: u16, database: &str, statement: &str) -> io::Result<()> 
     let mut stream = BufReader::new(stream);
 
     let mut startup = VERSION.to_be_bytes().to_vec();
-    for word in ["user", USER, "database", database, ""] {
+    for word in ["user", user, "database", database, ""] {
         startup.extend(word.as_bytes());
         startup.push(0);
     }
