@@ -38,6 +38,8 @@ mkdir -m 700 "$directory" && cd "$directory" || exit 1
 trap finish EXIT
 # A process group that loses its parent while one of its members is frozen is sent SIGHUP.
 trap 'exit 1' HUP INT TERM
+# An answer that nobody hears any more must not end us before we have tidied up.
+trap : PIPE
 echo ready
 
 while read -r word; do

@@ -36,9 +36,11 @@ mod program;
 mod redis;
 mod server;
 mod shared;
+mod shared_servers;
 mod tls;
 
 pub use error::Error;
 pub use postgres::{PgBouncer, PgBouncerStarter, Postgres, PostgresStarter};
 pub use redis::{Redis, RedisCluster, RedisSentinel, RedisStarter};
 pub use shared::{Shared, shared};
+pub use shared_servers::SharedServers;

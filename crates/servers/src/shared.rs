@@ -1,6 +1,6 @@
 //! The servers that all tests of a run share.
 
-/// A server that tests share. They may do in it what they like to data of their own, and nothing to the server.
+/// A server that tests share. They may do in it what they like with data of their own, and nothing to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shared {
     /// One server of Redis.
@@ -24,6 +24,18 @@ impl Shared {
         Self::Postgres,
         Self::PgBouncer,
     ];
+
+    /// What one calls it on a command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Redis => "redis",
+            Self::RedisCluster => "redis-cluster",
+            Self::RedisSentinel => "redis-sentinel",
+            Self::Postgres => "postgres",
+            Self::PgBouncer => "pgbouncer",
+        }
+    }
 
     /// The environment variable with its address.
     #[must_use]

@@ -28,10 +28,16 @@ pub struct RedisCluster {
 impl RedisCluster {
     /// Starts the nodes, and waits until all slots are served and every replica follows its master.
     pub fn start() -> Result<Self, Error> {
+        Self::start_with(Duration::from_secs(1))
+    }
+
+    /// The same, with nodes that think another one dead after so long.
+    pub(crate) fn start_with(timeout: Duration) -> Result<Self, Error> {
+        let timeout = format!("cluster-node-timeout {}", timeout.as_millis());
         let lines = [
             nodes::IN_MEMORY,
             nodes::REPLICATES_AT_ONCE,
-            &["cluster-enabled yes", "cluster-node-timeout 1000"],
+            &["cluster-enabled yes", &timeout],
         ];
         let nodes = Nodes::start(NODES, false, &lines.concat())?;
         let cluster = Self {
