@@ -92,6 +92,14 @@ impl Answer {
         }
     }
 
+    /// Whether the time in it may be one of before, as beside a terminal record that a cache knows.
+    pub(super) fn tells_no_time(&self) -> bool {
+        matches!(self, Self::Sighting(sighting) if sighting
+            .record
+            .as_ref()
+            .is_some_and(|record| record.life.state.is_terminal()))
+    }
+
     /// The store's clock in it.
     pub(super) fn now(&mut self) -> Option<&mut Timestamp> {
         match self {

@@ -48,8 +48,12 @@ impl Frame {
 
     /// Compares everything but times inside the slack; tells what differs.
     pub(super) fn compare(&self, mut theirs: Answer, mut ours: Answer) -> Result<(), String> {
+        let may_be_earlier = theirs.tells_no_time();
         if let (Some(theirs), Some(ours)) = (theirs.now(), ours.now()) {
             self.align(*theirs, ours);
+            if may_be_earlier && theirs < ours {
+                *ours = *theirs;
+            }
         }
         if let (Some(theirs), Some(ours)) = (theirs.record(), ours.record()) {
             self.align_record(theirs, ours);
@@ -88,25 +92,22 @@ impl Frame {
     }
 }
 
-/// The lines in which two texts differ, or both, where they aren't of one shape.
+/// Two texts, without the lines that they begin and end with alike.
 fn lines_apart(theirs: &str, ours: &str) -> String {
-    if theirs == ours {
+    let (their_lines, our_lines): (Vec<_>, Vec<_>) =
+        (theirs.lines().collect(), ours.lines().collect());
+    let shorter = their_lines.len().min(our_lines.len());
+    let same = |(theirs, ours): &(&&str, &&str)| theirs == ours;
+    let head = their_lines.iter().zip(&our_lines).take_while(same).count();
+    if head == their_lines.len() && head == our_lines.len() {
         return format!("in what Debug does not show, such as a result's bytes: {theirs}");
     }
-    let lines = || theirs.lines().zip(ours.lines());
-    let same_shape = theirs.lines().count() == ours.lines().count();
-    let apart: Vec<String> = lines()
-        .filter(|(theirs, ours)| theirs != ours)
-        .map(|(theirs, ours)| {
-            format!(
-                "  the store: {}\n  reference: {}",
-                theirs.trim(),
-                ours.trim()
-            )
-        })
-        .collect();
-    if same_shape && apart.len() <= 8 {
-        return apart.join("\n");
-    }
-    format!("  the store: {theirs}\n  reference: {ours}")
+    let backwards = their_lines.iter().rev().zip(our_lines.iter().rev());
+    let tail = backwards.take(shorter - head).take_while(same).count();
+    let middle = |lines: &[&str]| lines[head..lines.len() - tail].join("\n");
+    format!(
+        "the store:\n{}\nthe reference:\n{}",
+        middle(&their_lines),
+        middle(&our_lines)
+    )
 }

@@ -90,7 +90,13 @@ impl<'h> Stage<'h> {
 
     async fn look(&self, id: OperationId) -> Result<Look, String> {
         let (mut theirs, mut ours) = self.send_both(&Call::Find(id)).await?;
-        let frame = Frame::new(theirs.now(), ours.now(), self.h.unit())?;
+        let unit = self.h.unit();
+        let frame = if theirs.tells_no_time() {
+            let (mut theirs, mut ours) = self.send_both(&Call::Find(timeless_id())).await?;
+            Frame::new(theirs.now(), ours.now(), unit)?
+        } else {
+            Frame::new(theirs.now(), ours.now(), unit)?
+        };
         Ok(Look {
             id,
             theirs,
