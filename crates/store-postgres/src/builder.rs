@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use counterfoil_core::Timestamp;
 use rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, pem::PemObject},
@@ -157,7 +158,9 @@ impl PostgresStoreBuilder {
                 .map_err(|error| ConnectError::TlsRoots(error.into()))?;
         }
         if roots.is_empty() {
-            return Err(ConnectError::TlsRoots("there is no certificate in it".into()));
+            return Err(ConnectError::TlsRoots(
+                "there is no certificate in it".into(),
+            ));
         }
         // With a provider of its own: a process may hold two, and then none is the default.
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -199,7 +202,12 @@ impl PostgresStoreBuilder {
         let schema = SchemaName::parse(&self.schema)?;
         let mut client = self.open(&self.wire()?).await?;
         let doing = "migrating the schema";
-        within(Self::MIGRATION, doing, migrate::migrate(&mut client, &schema)).await
+        within(
+            Self::MIGRATION,
+            doing,
+            migrate::migrate(&mut client, &schema),
+        )
+        .await
     }
 
     /// Connects to a server that is fit for it, and to a schema of this version.
@@ -234,7 +242,8 @@ impl PostgresStoreBuilder {
             schema,
             commit_delay: self.commit_delay,
         };
-        store.days.make(&store.database, &store.machines).await;
+        let now = Timestamp::from_unix_ms(0);
+        store.days.make(&store.database, &store.machines, now).await;
         Ok(store)
     }
 

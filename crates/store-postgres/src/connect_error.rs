@@ -10,10 +10,14 @@ pub enum ConnectError {
     #[error("the connection URL can't be read")]
     InvalidUrl,
     /// `sslmode=verify-ca` and `verify-full` are not spelled so here.
-    #[error("say sslmode=require and give roots: a certificate is always verified, with its host name")]
+    #[error(
+        "say sslmode=require and give roots: a certificate is always verified, with its host name"
+    )]
     SslModeVerify,
     /// The name of the schema is no plain identifier.
-    #[error("the schema {name:?} is refused: 1 to 63 of a-z 0-9 _, not a digit first, nothing of the server's own")]
+    #[error(
+        "the schema {name:?} is refused: 1 to 63 of a-z 0-9 _, not a digit first, nothing of the server's own"
+    )]
     InvalidSchema {
         /// The name.
         name: String,
@@ -45,7 +49,9 @@ pub enum ConnectError {
         limit: Duration,
     },
     /// The schema is missing, or older than this version needs.
-    #[error("the schema {schema} has version {found}, and this library needs {needed}: run `migrate` first")]
+    #[error(
+        "the schema {schema} has version {found}, and this library needs {needed}: run `migrate` first"
+    )]
     NotMigrated {
         /// The schema.
         schema: String,
@@ -55,7 +61,9 @@ pub enum ConnectError {
         needed: i32,
     },
     /// The schema was migrated by a newer version of this library.
-    #[error("the schema {schema} has version {found}, and this library knows no later one than {known}")]
+    #[error(
+        "the schema {schema} has version {found}, and this library knows no later one than {known}"
+    )]
     SchemaIsNewer {
         /// The schema.
         schema: String,
@@ -65,7 +73,9 @@ pub enum ConnectError {
         known: i32,
     },
     /// A commit that the server acknowledges could be lost.
-    #[error("{setting} is {value}: a claim that was acknowledged could be lost, and its effect happen twice")]
+    #[error(
+        "{setting} is {value}: a claim that was acknowledged could be lost, and its effect happen twice"
+    )]
     NotDurable {
         /// The server's setting.
         setting: &'static str,

@@ -198,7 +198,9 @@ impl Lent {
     }
 
     fn client(&self) -> &deadpool_postgres::ClientWrapper {
-        self.0.as_ref().expect("it is taken only when it is given up")
+        self.0
+            .as_ref()
+            .expect("it is taken only when it is given up")
     }
 
     fn give_back(mut self) {

@@ -35,13 +35,18 @@ pub(crate) fn of_statement(error: Error) -> Failure {
     };
     match verdict(db) {
         Verdict::Lost => Failure::Final(lost(error)),
-        Verdict::Again => Failure::Again(not_applied("the transaction was rolled back").with_source(error)),
-        Verdict::Locked => Failure::Locked(
-            not_applied("another transaction holds the record").with_source(error),
-        ),
+        Verdict::Again => {
+            Failure::Again(not_applied("the transaction was rolled back").with_source(error))
+        }
+        Verdict::Locked => {
+            Failure::Locked(not_applied("another transaction holds the record").with_source(error))
+        }
         Verdict::Corrupt => Failure::Final(
-            StoreError::new(StoreErrorKind::Corrupt, "the server can't read its own pages")
-                .with_source(error),
+            StoreError::new(
+                StoreErrorKind::Corrupt,
+                "the server can't read its own pages",
+            )
+            .with_source(error),
         ),
         Verdict::Refused(why) => Failure::Final(not_applied(why).with_source(error)),
     }
@@ -140,7 +145,9 @@ fn verdict(db: &DbError) -> Verdict {
         return Verdict::Corrupt;
     }
     if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
-        return Verdict::Refused("the server is read-only: a standby, or a primary that was demoted");
+        return Verdict::Refused(
+            "the server is read-only: a standby, or a primary that was demoted",
+        );
     }
     if *code == SqlState::QUERY_CANCELED {
         return Verdict::Refused("the statement was cancelled, or took too long for the server");

@@ -34,7 +34,8 @@ pub(crate) struct Machine {
 pub(crate) struct Machines {
     pub(crate) timed: Machine,
     pub(crate) keyed: Machine,
-    pub(crate) create_partitions: Statement,
+    pub(crate) next_days: Statement,
+    pub(crate) create_partition: Statement,
 }
 
 impl Machines {
@@ -42,9 +43,13 @@ impl Machines {
         Self {
             timed: Machine::new(schema, TIMED),
             keyed: Machine::new(schema, KEYED),
-            create_partitions: Statement {
-                sql: schema.fill("SELECT {schema}.create_partitions()"),
+            next_days: Statement {
+                sql: schema.fill("SELECT a.day, a.is_made FROM {schema}.next_days() AS a"),
                 types: &[],
+            },
+            create_partition: Statement {
+                sql: schema.fill("SELECT {schema}.create_partition($1)"),
+                types: &[Type::INT8],
             },
         }
     }

@@ -46,7 +46,9 @@ fn first(schema: &SchemaName) -> String {
             text.push_str(&schema.fill_for(transition, table));
         }
     }
-    text.push_str(&schema.fill("SELECT {schema}.create_partitions();"));
+    text.push_str(&schema.fill(
+        "SELECT {schema}.create_partition(day) FROM {schema}.next_days() WHERE NOT is_made;",
+    ));
     text
 }
 
@@ -131,7 +133,9 @@ mod tests {
         let text = first(&schema) + &schema.fill(include_str!("sql/begin_migration.sql"));
         let blank = text.split('{').skip(1).find(|rest| {
             let name = rest.split('}').next().unwrap_or_default();
-            rest.contains('}') && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') && !name.is_empty()
+            rest.contains('}')
+                && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_')
+                && !name.is_empty()
         });
         assert_eq!(blank, None);
         assert!(!text.contains("\"counterfoil\""));

@@ -95,9 +95,12 @@ mod tests {
         assert!(not_durable("on", "on", "on", "").is_empty());
         assert!(not_durable("on", "on", "remote_apply", "a").is_empty());
         assert!(not_durable("on", "on", "local", "").is_empty());
-        for (synchronous_commit, standbys) in
-            [("off", ""), ("local", "a"), ("remote_write", "a"), ("?", "")]
-        {
+        for (synchronous_commit, standbys) in [
+            ("off", ""),
+            ("local", "a"),
+            ("remote_write", "a"),
+            ("?", ""),
+        ] {
             let found = not_durable("on", "on", synchronous_commit, standbys);
             assert_eq!(found.len(), 1, "{synchronous_commit} {standbys:?}");
         }

@@ -9,8 +9,11 @@ use crate::ConnectError;
 /// shorter than a caller's patience.
 pub(crate) const LOCK_TIMEOUT: &str = "500ms";
 
-/// How long the making of a partition waits for calls under way, which meanwhile hold up others.
-const DDL_LOCK_TIMEOUT: &str = "2s";
+/// How long the making of a partition waits for calls under way. New calls queue behind it meanwhile.
+const DDL_LOCK_TIMEOUT: &str = "200ms";
+
+/// How many rows are moved from the default partition while all calls wait: some milliseconds.
+const MOVABLE: &str = "1000";
 
 /// How often a transition reads a row again that moves on under it.
 const ROUNDS: &str = "100";
@@ -59,6 +62,7 @@ impl SchemaName {
             .replace("{schema_text}", &literal)
             .replace("{lock_timeout}", LOCK_TIMEOUT)
             .replace("{ddl_lock_timeout}", DDL_LOCK_TIMEOUT)
+            .replace("{movable}", MOVABLE)
             .replace("{rounds}", ROUNDS)
             .replace("{fillfactor}", FILLFACTOR)
             .replace("{in_doubt_reason}", IN_DOUBT)

@@ -5,11 +5,11 @@ use std::{future::poll_fn, sync::Arc};
 use deadpool_postgres::Connect;
 use rustls::ClientConfig;
 use tokio::task::JoinHandle;
+use tokio_postgres::Socket;
 use tokio_postgres::{
     AsyncMessage, Client, Config, Connection, Error, NoTls,
     tls::{MakeTlsConnect, TlsConnect},
 };
-use tokio_postgres::Socket;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::failure::Warnings;
@@ -26,7 +26,10 @@ pub(crate) struct Wire {
 impl Wire {
     pub(crate) async fn open(&self, config: &Config) -> Result<(Client, JoinHandle<()>), Error> {
         let (client, listening) = match &self.tls {
-            Some(tls) => self.open_with(config, MakeRustlsConnect::new(tls.clone())).await?,
+            Some(tls) => {
+                self.open_with(config, MakeRustlsConnect::new(tls.clone()))
+                    .await?
+            }
             None => self.open_with(config, NoTls).await?,
         };
         if let Some(greeting) = &self.greeting {
@@ -35,11 +38,7 @@ impl Wire {
         Ok((client, listening))
     }
 
-    async fn open_with<T>(
-        &self,
-        config: &Config,
-        tls: T,
-    ) -> Result<(Client, JoinHandle<()>), Error>
+    async fn open_with<T>(&self, config: &Config, tls: T) -> Result<(Client, JoinHandle<()>), Error>
     where
         T: MakeTlsConnect<Socket>,
         T::Stream: Send + 'static,
@@ -47,7 +46,10 @@ impl Wire {
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
     {
         let (client, connection) = config.connect(tls).await?;
-        Ok((client, tokio::spawn(listen(connection, Arc::clone(&self.warnings)))))
+        Ok((
+            client,
+            tokio::spawn(listen(connection, Arc::clone(&self.warnings))),
+        ))
     }
 }
 
@@ -69,9 +71,8 @@ where
     }
 }
 
-type Opening<'a> = std::pin::Pin<
-    Box<dyn Future<Output = Result<(Client, JoinHandle<()>), Error>> + Send + 'a>,
->;
+type Opening<'a> =
+    std::pin::Pin<Box<dyn Future<Output = Result<(Client, JoinHandle<()>), Error>> + Send + 'a>>;
 
 impl Connect for Wire {
     fn connect(&self, config: &Config) -> Opening<'_> {

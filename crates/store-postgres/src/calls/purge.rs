@@ -113,7 +113,10 @@ async fn go_on(
         match next {
             Some(next) => walk.next = next,
             None => {
-                *walk = Walk::new(walk.due.min(began.saturating_add(duration_ms(RETENTION_SKEW))));
+                *walk = Walk::new(
+                    walk.due
+                        .min(began.saturating_add(duration_ms(RETENTION_SKEW))),
+                );
                 if whole {
                     break;
                 }
