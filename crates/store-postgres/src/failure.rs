@@ -99,6 +99,10 @@ pub(crate) fn unknown_answer() -> StoreError {
     indeterminate("the schema gave an answer that this version does not know")
 }
 
+pub(crate) fn locked() -> StoreError {
+    not_applied("another transaction holds the record")
+}
+
 pub(crate) fn misuse(message: &'static str) -> StoreError {
     StoreError::new(StoreErrorKind::Misuse, message)
 }

@@ -13,6 +13,7 @@ mod row;
 mod startup;
 mod store;
 mod template;
+mod transaction;
 mod values;
 mod wire;
 

@@ -27,6 +27,8 @@ pub(crate) struct Machine {
     pub(crate) find: Statement,
     pub(crate) list: Statement,
     pub(crate) purge: Statement,
+    pub(crate) acquire_in: Statement,
+    pub(crate) complete_in: Statement,
 }
 
 /// Both tables' transitions, and what is done about days.
@@ -95,6 +97,8 @@ impl Machine {
             cancel: statement(&judged, "cancel", CANCEL),
             find: statement(&read, "find", FIND),
             list: statement(&read, "list", LIST),
+            acquire_in: statement(&judged, "acquire_in", ACQUIRE),
+            complete_in: statement("a.answer", "complete_in", COMPLETE),
             purge: statement("a.now, a.dropped, a.next, a.due", "purge", PURGE),
         }
     }

@@ -14,7 +14,7 @@ use crate::{
 pub(crate) const VERSION: i32 = 1;
 
 /// Each transition, for each table.
-const TRANSITIONS: [&str; 12] = [
+const TRANSITIONS: [&str; 13] = [
     include_str!("sql/transitions/acquire.sql"),
     include_str!("sql/transitions/renew.sql"),
     include_str!("sql/transitions/complete.sql"),
@@ -27,6 +27,7 @@ const TRANSITIONS: [&str; 12] = [
     include_str!("sql/transitions/find.sql"),
     include_str!("sql/transitions/list.sql"),
     include_str!("sql/transitions/purge.sql"),
+    include_str!("sql/transitions/in_transaction.sql"),
 ];
 
 const SHARED: [&str; 3] = [

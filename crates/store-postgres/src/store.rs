@@ -67,9 +67,7 @@ impl Store for PostgresStore {
     /// A claim that meets another transaction waits for it, up to half a second. Then it is told what stood before that
     /// one, or `NotApplied` where that would be no answer.
     async fn acquire(&self, request: &Acquire) -> Result<Acquired, StoreError> {
-        if !request.guards.is_empty() {
-            return Err(misuse("the Postgres store holds no guards"));
-        }
+        acquire::check(request)?;
         let asked = acquire::Asked::new(request);
         let statement = &self.machines.of(request.id).acquire;
         match self.database.call(statement, &asked.values()).await {

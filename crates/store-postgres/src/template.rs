@@ -60,6 +60,7 @@ impl SchemaName {
             .replace("{t_stays_unknown}", T_STAYS_UNKNOWN)
             .replace("{schema}", &quoted)
             .replace("{schema_text}", &literal)
+            .replace("{schema_name}", &self.0)
             .replace("{lock_timeout}", LOCK_TIMEOUT)
             .replace("{ddl_lock_timeout}", DDL_LOCK_TIMEOUT)
             .replace("{movable}", MOVABLE)

@@ -11,9 +11,10 @@ use tokio_postgres::{Row, types::ToSql};
 
 use super::only;
 use crate::{
-    failure::{indeterminate, not_applied, unknown_answer},
+    failure::{indeterminate, locked, misuse, unknown_answer},
     row::Reader,
     template::code_of,
+    transaction::wrong_isolation,
     values::{Id, duration_ms, epoch, escape, ms},
 };
 
@@ -94,6 +95,27 @@ pub(crate) fn read(rows: &[Row], request: &Acquire) -> Result<(Acquired, Timesta
     Ok((acquired, now))
 }
 
+/// As [`read`], for a claim in a transaction of the caller's.
+pub(crate) fn read_in(rows: &[Row], request: &Acquire) -> Result<Acquired, StoreError> {
+    let mut reader = Reader::new(only(rows)?);
+    match reader.get()? {
+        "isolation" => Err(wrong_isolation()),
+        "locked" => {
+            let now = reader.time()?;
+            while_locked(request, reader.record(now)?, locked())
+        }
+        _ => Ok(read(rows, request)?.0),
+    }
+}
+
+pub(crate) fn check(request: &Acquire) -> Result<(), StoreError> {
+    if request.guards.is_empty() {
+        Ok(())
+    } else {
+        Err(misuse("the Postgres store holds no guards"))
+    }
+}
+
 /// Of what was claimed only the epoch and the count of attempts are not known already.
 fn claimed(reader: &mut Reader<'_>, request: &Acquire) -> Result<Claimed, StoreError> {
     let (epoch, attempts) = reader.epoch_and_attempts()?;
@@ -131,6 +153,7 @@ pub(crate) fn while_locked(
         .with_source(locked)),
         // It could be claimed, or is being claimed.
         State::Released | State::Unknown if claim.seen.is_some() => Err(locked),
+        State::AwaitingApproval | State::Approved => Err(locked),
         State::AwaitingApproval | State::Approved => {
             Err(not_applied("another transaction holds the record").with_source(locked))
         }

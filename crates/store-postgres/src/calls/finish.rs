@@ -14,6 +14,7 @@ use crate::{
     failure::{misuse, unknown_answer},
     machine::Machine,
     template::code_of,
+    transaction::wrong_isolation,
     values::{Id, epoch, escape, ms},
 };
 
@@ -95,6 +96,7 @@ pub(crate) fn read(rows: &[Row]) -> Result<Completed, StoreError> {
         "completed" => Completed::Completed,
         "in_doubt" => Completed::InDoubt,
         "not_owner" => Completed::NotOwner,
+        "isolation" => return Err(wrong_isolation()),
         _ => return Err(unknown_answer()),
     })
 }

@@ -4,7 +4,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use counterfoil_core::{Owner, Timestamp};
+use counterfoil_core::{
+    Clock, OperationId, Owner, ParamHash, Scope, Subject, SystemClock, Timestamp,
+    lifecycle::{Claim, Ending},
+    store::{Acquire, Acquired, Completion, Identity, Lease, Record, StoredResult},
+};
 use counterfoil_store_postgres::{PostgresStore, PostgresStoreBuilder};
 use counterfoil_testkit::conformance::Harness;
 use tokio_postgres::{Client, NoTls};
@@ -115,4 +119,61 @@ pub(crate) async fn harness(builder: PostgresStoreBuilder, url: &str) -> Harness
 /// A builder on a server that the tests share.
 pub(crate) fn builder(url: &str) -> PostgresStoreBuilder {
     PostgresStore::builder(url).expect("it is a URL")
+}
+
+/// An operation, minted at a time, and how it is claimed and ended.
+#[derive(Clone)]
+pub(crate) struct Op {
+    pub(crate) id: OperationId,
+    pub(crate) identity: Identity,
+}
+
+impl Op {
+    pub(crate) fn minted(at: Timestamp) -> Self {
+        Self {
+            id: OperationId::mint(at),
+            identity: Identity {
+                subject: Subject::new("acme", "agent-7").expect("a short subject"),
+                scope: Scope::new("payments.transfer"),
+                hash: ParamHash::from_bytes([7; 32]),
+            },
+        }
+    }
+
+    pub(crate) fn now() -> Self {
+        Self::minted(SystemClock.now())
+    }
+
+    /// A claim by a fresh owner, for ten minutes.
+    pub(crate) fn wish(&self) -> Acquire {
+        let claim = Claim::new(Owner::mint(), Duration::from_secs(600));
+        Acquire::new(
+            self.id,
+            self.identity.clone(),
+            claim,
+            Duration::from_secs(3_600),
+        )
+    }
+}
+
+pub(crate) fn done(result: &'static str) -> Completion {
+    Completion::Ended {
+        ending: Ending::Done,
+        result: Some(StoredResult::json(result.into())),
+        result_ref: None,
+    }
+}
+
+pub(crate) fn claimed(answer: Acquired) -> Lease {
+    match answer {
+        Acquired::Claimed(claimed) => claimed.lease,
+        other => panic!("not claimed: {other:?}"),
+    }
+}
+
+pub(crate) fn found(answer: Acquired) -> Record {
+    match answer {
+        Acquired::Found(record) => *record,
+        other => panic!("not found: {other:?}"),
+    }
 }

@@ -1,0 +1,121 @@
+//! Servers and settings that a store is not made on.
+
+mod common;
+
+use common::{builder, fresh_schema, patient};
+use counterfoil_servers::{Postgres, Shared, shared};
+use counterfoil_store_postgres::{ConnectError, PostgresStore};
+
+#[tokio::test]
+async fn a_server_that_can_lose_a_commit_is_refused_unless_a_warning_will_do() {
+    for (setting, value) in [
+        ("fsync", "off"),
+        ("full_page_writes", "off"),
+        ("synchronous_commit", "off"),
+    ] {
+        let server = Postgres::starter()
+            .setting(setting, value)
+            .start()
+            .expect("Postgres starts");
+        let builder = patient(builder(server.url()));
+        builder.migrate().await.expect("it can be migrated");
+        match builder.clone().connect().await {
+            Err(ConnectError::NotDurable {
+                setting: named,
+                value: told,
+            }) => assert_eq!((named, &*told), (setting, value)),
+            other => panic!("{setting}: {other:?}"),
+        }
+        builder
+            .warn_if_not_durable()
+            .connect()
+            .await
+            .expect("the reader has chosen");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_only_reads_is_refused() {
+    let server = Postgres::starter()
+        .setting("default_transaction_read_only", "on")
+        .start()
+        .expect("Postgres starts");
+    let refused = patient(builder(server.url())).connect().await;
+    assert!(
+        matches!(
+            refused,
+            Err(ConnectError::Unfit {
+                setting: "transaction_read_only",
+                ..
+            })
+        ),
+        "{refused:?}"
+    );
+}
+
+/// Directly, each session is told which isolation to take; behind a pooler that must be the server's default.
+#[tokio::test]
+async fn another_isolation_is_set_right_or_refused() {
+    let server = Postgres::starter()
+        .setting("default_transaction_isolation", "repeatable read")
+        .start()
+        .expect("Postgres starts");
+    let builder = patient(builder(server.url()));
+    builder.migrate().await.expect("it can be migrated");
+    let store = builder.clone().connect().await.expect("it is set right");
+    let op = common::Op::now();
+    // A duplicate meets what was committed since its transaction began, which a snapshot of its own would hide.
+    let calls = (0..32).map(|_| {
+        let (store, wish) = (store.clone(), op.wish());
+        tokio::spawn(async move {
+            use counterfoil_core::store::Store;
+            store.acquire(&wish).await
+        })
+    });
+    for call in calls.collect::<Vec<_>>() {
+        call.await.expect("no panic").expect("no error");
+    }
+    let refused = builder.behind_transaction_pooler().connect().await;
+    assert!(
+        matches!(
+            refused,
+            Err(ConnectError::Unfit {
+                setting: "default_transaction_isolation",
+                ..
+            })
+        ),
+        "{refused:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_told_in_time() {
+    // Nothing listens there: the port is below those that a system hands out.
+    let refused = builder("postgres://nobody:secret@127.0.0.1:1/none")
+        .connect()
+        .await
+        .expect_err("nothing listens");
+    assert!(matches!(refused, ConnectError::Database { .. }), "{refused:?}");
+}
+
+#[tokio::test]
+async fn nothing_shows_a_password() {
+    let url = shared(Shared::Postgres);
+    let with_password = url.replacen("://", "://name:s3cret@", 1);
+    let with_password = with_password.replacen("@counterfoil@", "@", 1);
+    let shown = format!("{:?}", builder("postgres://name:s3cret@127.0.0.1:1/none"));
+    assert!(!shown.contains("s3cret"), "{shown}");
+    assert!(shown.contains("127.0.0.1"), "{shown}");
+    for bad in ["postgres://name:s3cret@127.0.0.1:x/none", "name s3cret", "postgres://a:s3cret@h/d?x=s3cret"] {
+        let refused = PostgresStore::builder(bad).expect_err("it can't be read");
+        let shown = format!("{refused} {refused:?}");
+        assert!(!shown.contains("s3cret"), "{shown}");
+    }
+    drop(with_password);
+    let schema = fresh_schema();
+    let builder = patient(builder(&url)).with_schema(&schema);
+    builder.migrate().await.expect("it can be migrated");
+    let store = builder.connect().await.expect("it is fit for it");
+    let shown = format!("{store:?}");
+    assert!(shown.contains(&schema) && !shown.contains("127.0.0.1"), "{shown}");
+}
