@@ -154,9 +154,6 @@ pub(crate) fn while_locked(
         // It could be claimed, or is being claimed.
         State::Released | State::Unknown if claim.seen.is_some() => Err(locked),
         State::AwaitingApproval | State::Approved => Err(locked),
-        State::AwaitingApproval | State::Approved => {
-            Err(not_applied("another transaction holds the record").with_source(locked))
-        }
         _ => Ok(Acquired::Found(Box::new(record))),
     }
 }
