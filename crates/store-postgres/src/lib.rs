@@ -1,1 +1,3 @@
 //! The Postgres store: truth.
+
+mod lane;
