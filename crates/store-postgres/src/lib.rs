@@ -6,6 +6,7 @@ mod connect_error;
 mod database;
 mod evidence;
 mod failure;
+mod lane;
 mod machine;
 mod migrate;
 mod partitions;
