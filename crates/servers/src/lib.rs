@@ -4,6 +4,7 @@
 //!   to freeze, to restart.
 //! - [`shared`] gives the address of a server that all tests of a run share, and that none of them harms.
 //!   [`SharedServers`] starts those; `cargo xtask test` and `cargo xtask servers` do.
+//! - [`Proxy`] is a wire to one of them that can be made to fail.
 //!
 //! Every server listens on 127.0.0.1 alone, on a port that was free, and keeps its data in a fresh directory. It is ended
 //! and its directory removed when its value is dropped, and as well when the process that started it dies, also by
@@ -33,6 +34,7 @@ mod port;
 mod postgres;
 mod processes;
 mod program;
+mod proxy;
 mod redis;
 mod server;
 mod shared;
@@ -41,6 +43,7 @@ mod tls;
 
 pub use error::Error;
 pub use postgres::{PgBouncer, PgBouncerStarter, Postgres, PostgresStarter};
+pub use proxy::{Proxy, Weather};
 pub use redis::{Redis, RedisCluster, RedisSentinel, RedisStarter};
 pub use shared::{Shared, shared};
 pub use shared_servers::SharedServers;
