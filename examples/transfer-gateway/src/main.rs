@@ -24,6 +24,7 @@ mod options;
 mod reply;
 mod server;
 mod signals;
+mod store;
 #[cfg(test)]
 mod tests;
 mod transfer;

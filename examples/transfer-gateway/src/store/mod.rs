@@ -1,0 +1,5 @@
+//! The store that `--store` names.
+
+mod place;
+
+pub(crate) use place::Place;
