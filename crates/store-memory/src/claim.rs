@@ -6,8 +6,8 @@ use counterfoil_core::{
     Timestamp,
     lifecycle::{Event, Life, Refusal, State, step},
     store::{
-        Acquire, Acquired, Annotated, Annotation, Claimed, Lease, Mismatch, Record, Released,
-        Renewed,
+        Acquire, Acquired, Annotated, Annotation, Claimed, IN_DOUBT, Lease, Mismatch, Record,
+        Released, Renewed,
     },
 };
 
@@ -110,9 +110,6 @@ pub(crate) fn annotate(
     overwrite(&mut record.result_ref, note.result_ref.as_ref());
     Annotated::Annotated
 }
-
-/// Why an honest `failed` or release leaves a record unknown.
-pub(crate) const IN_DOUBT: &str = "an earlier attempt may have done it";
 
 /// The record as it reads at `now`.
 pub(crate) fn read(record: &Record, now: Timestamp) -> Box<Record> {

@@ -3,10 +3,12 @@
 use counterfoil_core::{
     Epoch, Owner, Timestamp,
     lifecycle::{Ending, Event, State, step},
-    store::{Completed, Completion, Evidence, Lease, Receipt, Received, Record, StoredResult},
+    store::{
+        Completed, Completion, Evidence, IN_DOUBT, Lease, Receipt, Received, Record, StoredResult,
+    },
 };
 
-use crate::claim::{IN_DOUBT, overwrite, write};
+use crate::claim::{overwrite, write};
 
 pub(crate) fn complete(
     record: &mut Record,

@@ -4,10 +4,12 @@
 //! - [`ManualClock`] stands still until it is moved; [`TokioClock`] follows tokio's clock, paused or not.
 //! - [`Flaky`] wraps a store and loses replies, refuses calls, delays and holds them, and counts them.
 //! - [`mod@conformance`] is the suite; [`conformance!`] expands it into tests.
+//! - [`lockstep`] plays random calls on a store and on the reference, and compares.
 
 mod clock;
 pub mod conformance;
 mod flaky;
+pub mod lockstep;
 
 pub use clock::{ManualClock, TokioClock};
 pub use flaky::{Fault, Flaky, Gate, Method};

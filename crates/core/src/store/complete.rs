@@ -48,7 +48,7 @@ pub enum Completion {
         ending: Ending,
         /// What every retry gets; `None` where it was too large to keep.
         result: Option<StoredResult>,
-        /// The business document's number.
+        /// The business document's number; `None` keeps what is on record.
         result_ref: Option<String>,
     },
     /// Handed to downstream; the receipt is outstanding.
@@ -57,7 +57,7 @@ pub enum Completion {
         deadline: Option<Timestamp>,
         /// What the first caller was told, such as a 202 with its body.
         result: Option<StoredResult>,
-        /// The business document's number.
+        /// The business document's number; `None` keeps what is on record.
         result_ref: Option<String>,
     },
     /// It may have happened or not.
@@ -93,9 +93,9 @@ pub enum Released {
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct Annotation {
-    /// Downstream's reference.
+    /// Downstream's reference; `None` keeps what is on record.
     pub provider_ref: Option<String>,
-    /// The business document's number.
+    /// The business document's number; `None` keeps what is on record.
     pub result_ref: Option<String>,
 }
 

@@ -20,7 +20,7 @@ pub use complete::{Annotated, Annotation, Completed, Completion, Released, Store
 pub use error::{StoreError, StoreErrorKind};
 pub use guard::{Fence, GuardClaim};
 pub use query::{Capabilities, Listing, Page, Sighting};
-pub use record::{Approval, Evidence, Identity, Mismatch, RETENTION_SKEW, Record};
+pub use record::{Approval, Evidence, IN_DOUBT, Identity, Mismatch, RETENTION_SKEW, Record};
 pub use settle::{
     Cancellation, Cancelled, Decided, Decision, DecisionKind, FenceRequest, Fenced, Proposal,
     Proposed, Receipt, Received, Resolution, Resolved, Tombstone,

@@ -10,7 +10,8 @@ use crate::{OperationId, Timestamp, lifecycle::State};
 pub struct Sighting {
     /// The record, its life as it reads at `now`.
     pub record: Option<Record>,
-    /// The store's clock.
+    /// The store's clock. Beside a terminal record it may be an earlier time of that clock, as a cache knows it: nothing
+    /// that is read of such a record depends on the time.
     pub now: Timestamp,
 }
 

@@ -11,6 +11,10 @@ use crate::{
 /// Added to every retention: what clocks, statements on their way and slow callers may be apart.
 pub const RETENTION_SKEW: Duration = Duration::from_secs(300);
 
+/// The [reason](Record::reason) on record where an honest `failed`, or a release, leaves an operation UNKNOWN, since an
+/// epoch began by takeover.
+pub const IN_DOUBT: &str = "an earlier attempt may have done it";
+
 /// Whose operation it is, of which action, and on which params.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Identity {
@@ -57,11 +61,13 @@ pub struct Record {
     pub approval: Option<Approval>,
     /// The guards that it holds.
     pub guards: Vec<GuardClaim>,
-    /// What owners said after they had lost the epoch, oldest first. A store keeps at least the last four.
+    /// What owners said after they had lost the epoch, oldest first. A store keeps at least the last four. What the same
+    /// owner says again, word for word, is kept once: a completion whose reply was lost is sent again, and must push
+    /// nothing out.
     pub evidence: Vec<Evidence>,
     /// When the record was first written, by the store's clock.
     pub created: Timestamp,
-    /// When it last changed state.
+    /// When it last changed state or epoch, as it was written: renewals, notes and the passing of time leave it alone.
     pub updated: Timestamp,
     /// The end of the fingerprint's life.
     pub exp: Option<Timestamp>,

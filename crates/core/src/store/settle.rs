@@ -71,9 +71,9 @@ pub struct Resolution {
     pub verdict: Verdict,
     /// That nothing late can land: needed for `Failed` and `NotExecuted`.
     pub vouched: bool,
-    /// What every retry gets.
+    /// What every retry gets; `None` for no result, whatever an acceptance stored.
     pub result: Option<StoredResult>,
-    /// The business document's number.
+    /// The business document's number; `None` keeps what is on record.
     pub result_ref: Option<String>,
     /// Who says it; `None` for a reconciler.
     pub by: Option<Subject>,
@@ -186,7 +186,8 @@ pub struct Cancellation {
 /// A record written only to stop later claims.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tombstone {
-    /// Subject, scope and hash, from the fingerprint.
+    /// Subject, scope and hash, from the fingerprint. Another subject than the cancellation's is
+    /// [`Foreign`](Cancelled::Foreign).
     pub identity: Identity,
     /// The end of the fingerprint's life.
     pub exp: Timestamp,

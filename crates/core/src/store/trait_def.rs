@@ -14,7 +14,8 @@ use crate::OperationId;
 /// Keeps the records of operations, and moves them as [`lifecycle`](crate::lifecycle) says.
 ///
 /// Implemented by the stores of this project, and by anybody: `counterfoil-testkit` has the suite that an
-/// implementation must pass. The contract:
+/// implementation must pass, and the lockstep that holds its answers and records to those of the in-memory store. The
+/// contract:
 ///
 /// 1. **Atomic.** Of any number of concurrent acquires for one id, exactly one is [`Acquired::Claimed`]. No caller ever
 ///    sees nothing: it gets the claim or the record.

@@ -119,6 +119,10 @@ impl Harness {
         self.tick
     }
 
+    pub(crate) fn call_limit(&self) -> Duration {
+        self.call_limit
+    }
+
     pub(crate) async fn advance(&self, by: Duration) {
         (self.advance)(by).await;
     }

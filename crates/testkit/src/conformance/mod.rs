@@ -26,4 +26,5 @@ pub mod retention;
 pub mod takeover;
 
 pub use harness::Harness;
+pub(crate) use harness::timeless_id;
 pub use list::{Case, cases};

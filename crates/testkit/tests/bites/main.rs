@@ -7,6 +7,7 @@ mod broken;
 mod claiming;
 mod defects;
 mod finishing;
+mod lockstep;
 mod settling;
 
 use std::{

@@ -1,0 +1,49 @@
+//! Where the servers' programs lie.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// A program of the path, or of the directory for system programs, which is not in every user's path.
+pub(crate) fn find(program: &'static str, package: &'static str) -> Result<PathBuf, Error> {
+    let directories = path().chain([PathBuf::from("/usr/sbin")]);
+    directories
+        .map(|directory| directory.join(program))
+        .find(|file| file.is_file())
+        .ok_or(Error::Missing { program, package })
+}
+
+/// The directory with Postgres's programs: in the path, or the newest of those that Debian keeps aside.
+pub(crate) fn postgres() -> Result<PathBuf, Error> {
+    path()
+        .chain(debian())
+        .find(|directory| has_postgres(directory))
+        .ok_or(Error::Missing {
+            program: "postgres",
+            package: "postgresql",
+        })
+}
+
+fn path() -> impl Iterator<Item = PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).collect::<Vec<_>>().into_iter()
+}
+
+/// Newest first.
+fn debian() -> Vec<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let mut versions: Vec<PathBuf> = versions.flatten().map(|entry| entry.path()).collect();
+    versions.sort_by_key(|path| std::cmp::Reverse(version(path)));
+    versions.into_iter().map(|path| path.join("bin")).collect()
+}
+
+fn version(directory: &Path) -> Option<u32> {
+    directory.file_name()?.to_str()?.parse().ok()
+}
+
+fn has_postgres(directory: &Path) -> bool {
+    let has = |name| directory.join(name).is_file();
+    has("postgres") && has("initdb")
+}
