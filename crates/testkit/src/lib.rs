@@ -12,4 +12,4 @@ mod flaky;
 pub mod lockstep;
 
 pub use clock::{ManualClock, TokioClock};
-pub use flaky::{Fault, Flaky, Gate, Method};
+pub use flaky::{Fault, Flaky, Gate, Method, Watches};

@@ -8,6 +8,8 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, test_kill_process};
+
 /// What `redis-cli` prints for a command.
 pub(crate) fn redis(port: u16, words: &[&str]) -> String {
     let port = port.to_string();
@@ -56,12 +58,9 @@ fn text(output: &Output) -> String {
 
 /// Whether a process runs, or is stopped. What is left of one that has ended does not count.
 pub(crate) fn lives(pid: u32) -> bool {
-    let output = Command::new("ps")
-        .args(["-o", "stat=", "-p", &pid.to_string()])
-        .output()
-        .expect("ps is there");
-    let state = text(&output);
-    !state.is_empty() && !state.starts_with('Z')
+    let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    test_kill_process(number.expect("a process id")).is_ok() && !stat.contains(") Z ")
 }
 
 /// Waits until it is so, for 30 seconds at most.
