@@ -49,7 +49,9 @@ impl RedisStore {
                 bytes(claim),
                 bytes(self.seals.word(&holder, &word)),
             ];
-            let reply = self.run(&self.scripts.fence, request.id, args, until).await?;
+            let reply = self
+                .run(&self.scripts.fence, request.id, args, until)
+                .await?;
             return match &*reply.what {
                 "moved" => continue,
                 "absent" => Ok(Fenced::Refused(None)),
