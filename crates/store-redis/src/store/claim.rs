@@ -61,24 +61,24 @@ impl RedisStore {
         let reply = self
             .run(&self.scripts.acquire, request.id, args, until)
             .await?;
-        self.acquired(request, epoch, reply)
+        self.acquired(request, reply)
     }
 
     fn acquired(
         &self,
         request: &Acquire,
-        epoch: Epoch,
         reply: Reply,
     ) -> Result<Acquired, StoreError> {
         let now = reply.now;
         match &*reply.what {
             "claimed" => {
+                let (epoch, attempt) = reply.epoch_and_attempt()?;
                 let lease = Lease {
                     id: request.id,
                     owner: request.claim.owner,
                     epoch,
                 };
-                return Ok(Acquired::Claimed(Claimed::new(lease, reply.number()?)));
+                return Ok(Acquired::Claimed(Claimed::new(lease, attempt)));
             }
             "gone" => return Ok(Acquired::Gone),
             "approval missing" => return Ok(Acquired::ApprovalMissing),
