@@ -1,6 +1,6 @@
 //! Opening the store that `--store` names.
 
-use std::{error::Error, sync::Arc};
+use std::{error::Error, sync::Arc, time::Duration};
 
 use counterfoil::{
     MemoryStore,
@@ -57,12 +57,17 @@ async fn postgres(url: &str) -> Result<PostgresStore, OpenError> {
         .await
         .map_err(|error| failed("bringing the schema in Postgres up to date", error))?;
     let store = builder
+        .with_commit_delay(COMMIT_DELAY)
         .connect()
         .await
         .map_err(|error| failed("connecting to Postgres", error))?;
     info!(?store, "connected to Postgres");
     Ok(store)
 }
+
+/// From judging a fingerprint's end to its commit, a claim takes milliseconds. The store asks for more than a caller waits
+/// for it, which is five seconds.
+const COMMIT_DELAY: Duration = Duration::from_secs(10);
 
 /// A parameter of ours in a Postgres URL: it leads to a pooler in transaction mode.
 const PGBOUNCER: &str = "pgbouncer=true";

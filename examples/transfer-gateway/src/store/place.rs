@@ -44,7 +44,7 @@ impl Place {
         match text.strip_prefix("tiered:") {
             Some(both) => Self::tiered(both),
             None => Err(format!(
-                "{:?} is no store; it is memory:, redis://…, redis-cluster://…, redis-sentinel://…, postgres://…, or \
+                "--store {:?} is no store; it is memory:, redis://…, redis-cluster://…, redis-sentinel://…, postgres://…, or \
                  tiered: with a postgres URL, a comma and a redis URL",
                 scheme(text)
             )),
@@ -62,7 +62,7 @@ impl Place {
                 truth: both[..at].to_owned(),
                 cache: both[at + 1..].to_owned(),
             }),
-            _ => Err("tiered: takes a postgres URL, a comma and a redis URL".to_owned()),
+            _ => Err("--store tiered: takes a postgres URL, a comma and a redis URL".to_owned()),
         }
     }
 
