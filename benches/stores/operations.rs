@@ -49,7 +49,10 @@ pub(crate) async fn claim(store: &dyn Store) -> (Acquire, Lease) {
 /// Claims and completes a fresh operation, and gives the claim of a retry.
 pub(crate) async fn finished(store: &dyn Store, bytes: usize) -> Acquire {
     let (request, lease) = claim(store).await;
-    store.complete(&lease, &done(bytes)).await.expect("it completes");
+    store
+        .complete(&lease, &done(bytes))
+        .await
+        .expect("it completes");
     let mut again = request;
     again.claim.owner = Owner::mint();
     again

@@ -14,8 +14,14 @@ use crate::{
 };
 
 const ROUNDS: usize = 7;
-const ALONE: Load = Load { callers: 1, calls: 400 };
-const MANY: Load = Load { callers: 64, calls: 60 };
+const ALONE: Load = Load {
+    callers: 1,
+    calls: 400,
+};
+const MANY: Load = Load {
+    callers: 64,
+    calls: 60,
+};
 
 pub(crate) async fn measure() {
     let server = Postgres::start().expect("a server");
@@ -35,10 +41,22 @@ async fn on(server: &Postgres, note: &str, aim: Aim) {
     let floor = Floor::new(server.url(), 1).await;
     let rounds = rounds(ALONE, &floor, &store, Call::Acquire).await;
     let what = format!("Postgres acquire, 1 caller{note}");
-    print(&Line::of(&what, INSERT, Figure::P50, Aim::AtMost(1.2), &rounds));
+    print(&Line::of(
+        &what,
+        INSERT,
+        Figure::P50,
+        Aim::AtMost(1.2),
+        &rounds,
+    ));
     let rounds = self::rounds(ALONE, &floor, &store, Call::Complete).await;
     let what = format!("Postgres complete, 1 caller{note}");
-    print(&Line::of(&what, INSERT, Figure::P50, Aim::AtMost(1.2), &rounds));
+    print(&Line::of(
+        &what,
+        INSERT,
+        Figure::P50,
+        Aim::AtMost(1.2),
+        &rounds,
+    ));
     many(server, note, aim).await;
 }
 

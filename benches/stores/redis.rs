@@ -21,7 +21,10 @@ use crate::{
 };
 
 const ROUNDS: usize = 7;
-const ALONE: Load = Load { callers: 1, calls: 2_000 };
+const ALONE: Load = Load {
+    callers: 1,
+    calls: 2_000,
+};
 
 pub(crate) async fn measure() {
     let server = Redis::start().expect("a server");
@@ -73,7 +76,13 @@ pub(crate) async fn measure() {
             rounds.push((below, above));
         }
     }
-    print(&Line::of("Redis complete", WRITE, Figure::P50, aim, &rounds));
+    print(&Line::of(
+        "Redis complete",
+        WRITE,
+        Figure::P50,
+        aim,
+        &rounds,
+    ));
 
     let again = Arc::new(operations::finished(&*store, 200).await);
     let rounds = in_turns(
@@ -99,9 +108,13 @@ const WRITE: &str = "bare EVALSHA: GET, TIME, SET, a reply of a record's size";
 
 pub(crate) async fn store(url: &str) -> RedisStore {
     let config = RedisConfig::from_url(url).expect("a URL");
-    RedisStore::alone(config, operations::keys().value_keys(), ALostWriteMayBeRepeated)
-        .await
-        .expect("a store")
+    RedisStore::alone(
+        config,
+        operations::keys().value_keys(),
+        ALostWriteMayBeRepeated,
+    )
+    .await
+    .expect("a store")
 }
 
 /// The least that a transition in Lua can cost through the same client.

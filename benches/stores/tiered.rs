@@ -21,12 +21,21 @@ use crate::{
 };
 
 const ROUNDS: usize = 7;
-const REPLAYS: Load = Load { callers: 1, calls: 2_000 };
-const BESIDE_POSTGRES: Load = Load { callers: 1, calls: 300 };
+const REPLAYS: Load = Load {
+    callers: 1,
+    calls: 2_000,
+};
+const BESIDE_POSTGRES: Load = Load {
+    callers: 1,
+    calls: 300,
+};
 const RESULT: usize = 200;
 
 pub(crate) async fn measure() {
-    let (truth, cache) = (Postgres::start().expect("one"), Redis::start().expect("one"));
+    let (truth, cache) = (
+        Postgres::start().expect("one"),
+        Redis::start().expect("one"),
+    );
     let alone = postgres::store(truth.url()).await;
     let tiered = Arc::new(tiered(&truth, &cache).await);
 
@@ -53,7 +62,13 @@ pub(crate) async fn measure() {
     )
     .await;
     let beside = "bare GET of as many bytes";
-    print(&Line::of("tiered replay, warm", beside, Figure::P50, Aim::AtMost(1.3), &rounds));
+    print(&Line::of(
+        "tiered replay, warm",
+        beside,
+        Figure::P50,
+        Aim::AtMost(1.3),
+        &rounds,
+    ));
 
     cache.freeze().expect("it freezes");
     beside_postgres("frozen", &alone, &tiered).await;
@@ -86,7 +101,13 @@ async fn beside_postgres(state: &str, alone: &Arc<PostgresStore>, tiered: &Arc<T
     )
     .await;
     let (what, beside) = (format!("tiered first run, cache {state}"), "Postgres alone");
-    print(&Line::of(&what, beside, Figure::P50, Aim::AtMost(1.1), &rounds));
+    print(&Line::of(
+        &what,
+        beside,
+        Figure::P50,
+        Aim::AtMost(1.1),
+        &rounds,
+    ));
 
     let again = Arc::new(operations::finished(&**alone, RESULT).await);
     let (floor, request) = (Arc::clone(alone), Arc::clone(&again));
@@ -105,7 +126,13 @@ async fn beside_postgres(state: &str, alone: &Arc<PostgresStore>, tiered: &Arc<T
     )
     .await;
     let what = format!("tiered replay, cache {state}");
-    print(&Line::of(&what, beside, Figure::P50, Aim::AtMost(1.1), &rounds));
+    print(&Line::of(
+        &what,
+        beside,
+        Figure::P50,
+        Aim::AtMost(1.1),
+        &rounds,
+    ));
 }
 
 async fn tiered(truth: &Postgres, cache: &Redis) -> TieredStore {
