@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use crate::needs::{CLIPPY, GIT, PYTHON, RUSTFMT};
+use crate::needs::{CLIPPY, GIT, Need, PGBOUNCER, POSTGRES, PYTHON, REDIS, RUSTFMT};
 use crate::run::{Bound, Failure};
 use crate::texts;
 
@@ -16,6 +16,8 @@ const FEATURED: &str = "counterfoil";
 const HASHES: &str = "tests/hash-under-features/Cargo.toml";
 const VERIFIER: &str = "docs/spec/verify_fingerprint.py";
 const VECTORS: &str = "docs/spec/fingerprint-v1.json";
+/// What steps with servers need.
+const SERVERS: &[Need] = &[REDIS, POSTGRES, PGBOUNCER];
 /// How long the demo may run.
 const DEMO: Duration = Duration::from_secs(60);
 
@@ -36,8 +38,20 @@ pub(crate) const STEPS: &[Step] = &[
         build,
     )
     .stands_on(Part::Package(GATEWAY)),
-    Step::new("tests", "unit, conformance and black-box tests", 25, tests),
-    Step::new("doctests", "the examples in docs and guides", 25, doctests),
+    Step::new(
+        "tests",
+        "unit, conformance and black-box tests, with real servers",
+        25,
+        tests,
+    )
+    .needs(SERVERS),
+    Step::new(
+        "doctests",
+        "the examples in docs and guides, with real servers",
+        25,
+        doctests,
+    )
+    .needs(SERVERS),
     Step::new(
         "features",
         "each feature builds alone, and none",
@@ -96,15 +110,12 @@ fn build(context: &Context, bound: Bound) -> Result<(), Failure> {
 fn tests(context: &Context, bound: Bound) -> Result<(), Failure> {
     build(context, bound)?;
     let arguments = "test --workspace --all-features --lib --bins --tests --examples";
-    cargo(context, bound, &words(arguments))
+    with_servers(context, bound, &words(arguments))
 }
 
 fn doctests(context: &Context, bound: Bound) -> Result<(), Failure> {
-    cargo(
-        context,
-        bound,
-        &words("test --workspace --doc --all-features"),
-    )
+    let arguments = "test --workspace --doc --all-features";
+    with_servers(context, bound, &words(arguments))
 }
 
 fn features(context: &Context, bound: Bound) -> Result<(), Failure> {
@@ -162,6 +173,13 @@ fn cargo(context: &Context, bound: Bound, arguments: &[&str]) -> Result<(), Fail
     context
         .runner
         .run(&mut context.workspace.cargo(arguments), bound)
+}
+
+/// The same, with the addresses of the servers in the environment.
+fn with_servers(context: &Context, bound: Bound, arguments: &[&str]) -> Result<(), Failure> {
+    let mut command = context.workspace.cargo(arguments);
+    command.envs(context.servers()?.environment());
+    context.runner.run(&mut command, bound)
 }
 
 fn words(line: &'static str) -> Vec<&'static str> {

@@ -1,0 +1,250 @@
+//! The connection: made in the background and made again whenever it breaks, with an end to every wait.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use counterfoil_core::store::StoreError;
+use fred::{
+    clients::Client,
+    error::Error,
+    interfaces::{ClientLike, EventInterface},
+    types::{
+        Builder, ClusterHash, CustomCommand, Value,
+        config::{Options, ReconnectPolicy, Server, UnresponsiveConfig},
+    },
+};
+use tokio::{
+    sync::Notify,
+    task::JoinHandle,
+    time::{Instant, sleep, timeout_at},
+};
+
+use crate::{RedisConfig, failure};
+
+/// A client of Redis and the task that keeps it connected. Dropping it ends both at once.
+pub(crate) struct Link {
+    client: Client,
+    broken: Arc<Notify>,
+    last_reset: Mutex<Option<Instant>>,
+    last_error: Arc<Mutex<Option<Error>>>,
+    command_timeout: Duration,
+    nonce: AtomicU64,
+    _keeper: AbortOnDrop,
+}
+
+/// More than this wait for an answer only where something is wrong; the next is refused at once.
+const MAX_WAITING: usize = 10_000;
+
+/// A connection that owes a reply for this long is dead: longer than any pause of a healthy server, such as a fork.
+const UNRESPONSIVE: Duration = Duration::from_secs(2);
+
+/// Between two attempts to connect: at first at once, soon once a second, and for ever.
+fn policy() -> ReconnectPolicy {
+    let mut policy = ReconnectPolicy::new_exponential(0, 10, 1_000, 2);
+    policy.set_jitter(10);
+    policy
+}
+
+impl Link {
+    /// Begins to connect. Needs a tokio runtime to run in.
+    pub(crate) fn open(config: &RedisConfig, command_timeout: Duration) -> Result<Self, Error> {
+        let connect_timeout = config.connect_timeout();
+        let client = Builder::from_config(config.server())
+            .with_connection_config(|connection| {
+                connection.connection_timeout = connect_timeout;
+                connection.internal_command_timeout = connect_timeout;
+                connection.max_command_buffer_len = MAX_WAITING;
+                connection.tcp.nodelay = Some(true);
+                connection.unresponsive = UnresponsiveConfig {
+                    max_timeout: Some(UNRESPONSIVE),
+                    interval: UNRESPONSIVE / 4,
+                };
+                // The client would hand such an error to every command on its way, done or not.
+                connection.reconnect_errors = Vec::new();
+            })
+            .with_performance_config(|performance| {
+                performance.default_command_timeout = command_timeout;
+            })
+            .set_policy(policy())
+            .build()?;
+        let broken = Arc::new(Notify::new());
+        let last_error = Arc::default();
+        let keeper = keep_connected(client.clone(), Arc::clone(&broken), Arc::clone(&last_error));
+        Ok(Self {
+            client,
+            broken,
+            last_reset: Mutex::default(),
+            last_error,
+            command_timeout,
+            nonce: AtomicU64::new(first_nonce()),
+            _keeper: AbortOnDrop(tokio::spawn(keeper)),
+        })
+    }
+
+    pub(crate) const fn client(&self) -> &Client {
+        &self.client
+    }
+
+    pub(crate) fn is_clustered(&self) -> bool {
+        self.client.is_clustered()
+    }
+
+    /// When a call that begins now has to end.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + self.command_timeout
+    }
+
+    /// A number that no other call of this process has.
+    pub(crate) fn nonce(&self) -> [u8; 8] {
+        self.nonce.fetch_add(1, Ordering::Relaxed).to_be_bytes()
+    }
+
+    /// Waits until there is a connection, and no longer than this.
+    ///
+    /// # Errors
+    ///
+    /// `NotApplied`: there is none.
+    pub(crate) async fn connected(&self, until: Instant) -> Result<(), StoreError> {
+        while !self.client.is_connected() {
+            // A connection that is made between the look and the wait wakes nobody, so each wait is short.
+            let glance = until.min(Instant::now() + Duration::from_millis(10));
+            let _ = timeout_at(glance, self.client.wait_for_connect()).await;
+            if Instant::now() >= until && !self.client.is_connected() {
+                let error = failure::not_connected();
+                return Err(match lock(&self.last_error).clone() {
+                    Some(source) => error.with_source(source),
+                    None => error,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends one command, once: where the reply is lost, that is told, and nothing is sent again behind the caller's back.
+    pub(crate) async fn send(
+        &self,
+        name: &'static str,
+        place: Place,
+        args: Vec<Value>,
+        until: Instant,
+    ) -> Result<Value, Error> {
+        let left = until.saturating_duration_since(Instant::now());
+        let (hash, node) = match place {
+            Place::Slot(slot) => (ClusterHash::Custom(slot), None),
+            Place::Node(node) => (ClusterHash::FirstKey, Some(node)),
+            Place::Anywhere => (ClusterHash::Random, None),
+        };
+        let options = Options {
+            fail_fast: true,
+            // To the client no time at all means for ever.
+            timeout: Some(left.max(Duration::from_millis(1))),
+            cluster_node: node,
+            ..Options::default()
+        };
+        let command = CustomCommand::new_static(name, hash, false);
+        let answer = self
+            .client
+            .with_options(&options)
+            .custom(command, args)
+            .await;
+        if let Err(error) = &answer
+            && failure::is_of_a_lesser_server(error)
+        {
+            self.look_for_another_server();
+        }
+        answer
+    }
+
+    /// Drops the connection, with all that is on its way, and makes another.
+    pub(crate) fn drop_connection(&self) {
+        self.broken.notify_one();
+    }
+
+    /// At most once a second: a server without replicas may be the only one there is.
+    fn look_for_another_server(&self) {
+        let mut last = lock(&self.last_reset);
+        let now = Instant::now();
+        if last.is_none_or(|last| now - last > Duration::from_secs(1)) {
+            *last = Some(now);
+            self.drop_connection();
+        }
+    }
+}
+
+/// Which server a command goes to.
+pub(crate) enum Place {
+    /// The one that has this slot.
+    Slot(u16),
+    /// This one.
+    Node(Server),
+    /// Any.
+    Anywhere,
+}
+
+/// Runs the client's own task, and starts it again where it ends, as it does on errors that it takes for final.
+async fn keep_connected(
+    client: Client,
+    broken: Arc<Notify>,
+    last_error: Arc<Mutex<Option<Error>>>,
+) {
+    let mut errors = client.error_rx();
+    loop {
+        let mut running = AbortOnDrop(client.connect());
+        let pause = loop {
+            tokio::select! {
+                ended = &mut running.0 => {
+                    if let Ok(Err(error)) = ended {
+                        *lock(&last_error) = Some(error);
+                    }
+                    break Duration::from_secs(1);
+                }
+                () = broken.notified() => break Duration::ZERO,
+                Ok((error, _)) = errors.recv() => *lock(&last_error) = Some(error),
+            }
+        };
+        running.end().await;
+        sleep(pause).await;
+    }
+}
+
+pub(crate) struct AbortOnDrop<T = ()>(pub(crate) JoinHandle<T>);
+
+impl<T> AbortOnDrop<T> {
+    async fn end(mut self) {
+        self.0.abort();
+        if !self.0.is_finished() {
+            let _ = (&mut self.0).await;
+        }
+    }
+}
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Differs from process to process, so that a reply to one is not taken for another's.
+fn first_nonce() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Link")
+            .field("connected", &self.client.is_connected())
+            .field("command_timeout", &self.command_timeout)
+            .finish_non_exhaustive()
+    }
+}
