@@ -201,6 +201,11 @@ async fn whoever_loses_that_race_waits_on_within_the_same_time() {
     };
     let both = [long(), long()];
     sleep(2 * SECOND).await;
+    // Both have read that it is released before either claims it.
+    for _ in 0..2 {
+        let delay = Duration::from_millis(100);
+        world.store.next_acquire(Fault::Delay(delay));
+    }
     run.end().await;
     let mut told = Vec::new();
     for call in both {
