@@ -116,7 +116,10 @@ impl Link {
         };
         let slot = redis_keyslot(key.as_bytes());
         let by_hash = sent(script.hash.as_str().into());
-        let answer = match self.send("EVALSHA", Place::Slot(slot), by_hash, until).await {
+        let answer = match self
+            .send("EVALSHA", Place::Slot(slot), by_hash, until)
+            .await
+        {
             Err(error) if is_unknown_script(&error) => {
                 let by_text = sent(Value::Bytes(script.text.clone()));
                 self.send("EVAL", Place::Slot(slot), by_text, until).await

@@ -42,7 +42,9 @@ impl RedisStore {
             bytes(self.reference(Kind::ResultRef, &holder, word.result_ref.as_deref())),
         ];
         let until = self.link.deadline();
-        let reply = self.run(&self.scripts.complete, held.id, args, until).await?;
+        let reply = self
+            .run(&self.scripts.complete, held.id, args, until)
+            .await?;
         match &*reply.what {
             "completed" => Ok(Completed::Completed),
             "in doubt" => Ok(Completed::InDoubt),

@@ -54,7 +54,9 @@ impl RedisStore {
                 bytes(self.seals.word(&holder, &word)),
                 bytes(acceptance.unwrap_or_default()),
             ];
-            let reply = self.run(&self.scripts.fence, request.id, args, until).await?;
+            let reply = self
+                .run(&self.scripts.fence, request.id, args, until)
+                .await?;
             return match &*reply.what {
                 "moved" => continue,
                 "absent" => Ok(Fenced::Refused(None)),
