@@ -1,11 +1,30 @@
-//! The store keeps the contract: on one server, on a cluster, behind Sentinel.
+//! The store keeps the contract, and step with the reference: on one server, on a cluster, behind Sentinel.
 
 mod common;
 
-mod single {
-    async fn harness() -> counterfoil_testkit::conformance::Harness {
-        crate::common::harness(&std::env::var("COUNTERFOIL_TEST_REDIS").unwrap()).await
-    }
+/// Sequences of some eighty calls, each of which the reference answers alike.
+const SEQUENCES: u32 = 200;
 
-    counterfoil_testkit::conformance!(harness);
+macro_rules! on {
+    ($module:ident, $server:ident, $seed:literal) => {
+        mod $module {
+            use counterfoil_servers::{Shared, shared};
+            use counterfoil_testkit::{conformance::Harness, lockstep};
+
+            async fn harness() -> Harness {
+                crate::common::harness(&shared(Shared::$server)).await
+            }
+
+            counterfoil_testkit::conformance!(harness);
+
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn random_calls_are_answered_as_the_reference_answers_them() {
+                lockstep::check(&harness().await, crate::SEQUENCES, $seed).await;
+            }
+        }
+    };
 }
+
+on!(single, Redis, 1);
+on!(cluster, RedisCluster, 2);
+on!(sentinel, RedisSentinel, 3);
