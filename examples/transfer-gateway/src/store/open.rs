@@ -6,8 +6,9 @@ use counterfoil::{
     MemoryStore,
     fingerprint::Keyring,
     postgres::PostgresStore,
-    redis::{ALostWriteMayBeRepeated, RedisConfig, RedisStore},
+    redis::{ALostWriteMayBeRepeated, RedisCache, RedisConfig, RedisStore},
     store::Store,
+    tiered::TieredStore,
 };
 use tracing::info;
 
@@ -27,7 +28,10 @@ pub(crate) async fn open(place: &Place, keys: &Keyring) -> Result<Arc<dyn Store>
         Place::Memory => Arc::new(MemoryStore::new()),
         Place::Redis(url) => Arc::new(redis_alone(url, keys).await?),
         Place::Postgres(url) => Arc::new(postgres(url).await?),
-        Place::Tiered { .. } => unimplemented!(),
+        Place::Tiered { truth, cache } => Arc::new(TieredStore::new(
+            postgres(truth).await?,
+            redis_cache(cache, keys).await?,
+        )),
     })
 }
 
@@ -38,6 +42,14 @@ async fn redis_alone(url: &str, keys: &Keyring) -> Result<RedisStore, OpenError>
     RedisStore::alone(config, keys.value_keys(), ALostWriteMayBeRepeated)
         .await
         .map_err(|error| failed("connecting to Redis", error))
+}
+
+async fn redis_cache(url: &str, keys: &Keyring) -> Result<RedisCache, OpenError> {
+    let config =
+        RedisConfig::from_url(url).map_err(|error| failed("the address of Redis", error))?;
+    RedisCache::connect(config, keys.value_keys())
+        .await
+        .map_err(|error| failed("the cache in Redis", error))
 }
 
 async fn postgres(url: &str) -> Result<PostgresStore, OpenError> {
