@@ -11,7 +11,6 @@ use fred::{
     clients::Client,
     interfaces::{ClientLike, LuaInterface},
     prelude::{Builder, Config},
-    types::scripts::Script,
 };
 
 use crate::{
@@ -120,7 +119,8 @@ pub(crate) async fn store(url: &str) -> RedisStore {
 /// The least that a transition in Lua can cost through the same client.
 struct Floor {
     client: Client,
-    script: Script,
+    /// By its hash.
+    script: String,
 }
 
 impl Floor {
@@ -128,10 +128,8 @@ impl Floor {
         let config = Config::from_url(url).expect("a URL");
         let client = Builder::from_config(config).build().expect("a client");
         client.init().await.expect("a connection");
-        let script = Script::from_lua(
-            "redis.call('GET', KEYS[1]) redis.call('TIME') redis.call('SET', KEYS[1], ARGV[1]) return {ARGV[2], ARGV[1]}",
-        );
-        script.load(&client).await.expect("it loads");
+        let text = "redis.call('GET', KEYS[1]) redis.call('TIME') redis.call('SET', KEYS[1], ARGV[1]) return {ARGV[2], ARGV[1]}";
+        let script: String = client.script_load(text).await.expect("it loads");
         Self { client, script }
     }
 
@@ -141,7 +139,7 @@ impl Floor {
         let nonce = &b"0123456789abcdef"[..];
         let _: Vec<fred::types::Value> = self
             .client
-            .evalsha(self.script.sha1(), key, vec![value.as_slice(), nonce])
+            .evalsha(self.script.as_str(), key, vec![value.as_slice(), nonce])
             .await
             .expect("it runs");
     }
