@@ -69,6 +69,7 @@ impl App {
             .with_lease_time(lease_time(times))
             .with_fingerprint_life(times.fingerprint_ttl)
             .with_retention(times.retention)
+            .with_wait(times.wait)
             .build()?;
         Ok(Self(Arc::new(Parts {
             counterfoil,

@@ -38,6 +38,8 @@ pub(crate) struct Times {
     pub(crate) max_run: Duration,
     pub(crate) retention: Duration,
     pub(crate) renewed: bool,
+    /// How long a duplicate waits for the run in flight.
+    pub(crate) wait: Duration,
 }
 
 /// What was given for the keys. `Debug` shows nothing of it.
@@ -72,6 +74,7 @@ impl Default for Times {
             max_run: minutes(1),
             retention: minutes(7 * 24 * 60),
             renewed: true,
+            wait: Duration::ZERO,
         }
     }
 }
@@ -131,6 +134,7 @@ fn take(options: &mut Options, name: &str, parser: &mut lexopt::Parser) -> Resul
         "max-run" => times.max_run = duration(name, parser)?,
         "retention" => times.retention = duration(name, parser)?,
         "no-renew" => times.renewed = false,
+        "wait" => times.wait = duration(name, parser)?,
         "max-body" => options.max_body = value(name, "a number of bytes", parser)?,
         "lang" => options.language = value(name, "en or zh", parser)?,
         "chaos" => options.chaos = true,
@@ -159,16 +163,6 @@ fn later(name: &str, parser: &mut lexopt::Parser) -> Result<(), Misuse> {
             // The rest of a URL may hold a password.
             let scheme = url.split(':').next().unwrap_or_default();
             only(url == "memory:", name, scheme, "memory:")
-        }
-        "wait" => {
-            let wait = duration(name, parser)?;
-            let shown = humantime::format_duration(wait).to_string();
-            only(
-                wait.is_zero(),
-                name,
-                &shown,
-                "0s: a duplicate in flight is answered at once",
-            )
         }
         "repeat-window" => {
             let window = duration(name, parser)?;
@@ -282,7 +276,7 @@ mod tests {
     fn every_option_of_this_version_is_read() {
         let o = options(
             "--listen [::1]:0 --store memory: --ledger l.jsonl --keys k1=00 --fingerprint-ttl 2s --quote-ttl 3s \
-             --lease 300ms --max-run 5s --retention 7d --no-renew --wait 0s --ledger-mode fenced --recovery manual \
+             --lease 300ms --max-run 5s --retention 7d --no-renew --wait 2s --ledger-mode fenced --recovery manual \
              --max-body 64 --lang zh --chaos --repeat-window 0s",
         );
         assert_eq!(o.listen.to_string(), "[::1]:0");
@@ -293,6 +287,7 @@ mod tests {
         assert_eq!(o.times.lease, Duration::from_millis(300));
         assert_eq!(o.times.max_run, Duration::from_secs(5));
         assert_eq!(o.times.retention, Duration::from_secs(7 * 86_400));
+        assert_eq!(o.times.wait, Duration::from_secs(2));
         assert!(!o.times.renewed && o.chaos);
         assert_eq!((o.max_body, o.language), (64, Language::Chinese));
     }
@@ -302,7 +297,6 @@ mod tests {
         for line in [
             "--store redis://user:secret@host",
             "--store=postgres://user:secret@host",
-            "--wait 2s",
             "--ledger-mode dedup",
             "--ledger-mode plain",
             "--recovery takeover",
