@@ -1,1 +1,23 @@
 //! The Postgres store: truth.
+
+mod builder;
+mod calls;
+mod connect_error;
+mod database;
+mod evidence;
+mod failure;
+mod lane;
+mod machine;
+mod migrate;
+mod partitions;
+mod row;
+mod startup;
+mod store;
+mod template;
+mod values;
+mod wire;
+
+pub use builder::PostgresStoreBuilder;
+pub use connect_error::ConnectError;
+pub use store::PostgresStore;
+pub use {rustls, tokio_postgres};

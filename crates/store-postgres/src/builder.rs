@@ -1,0 +1,336 @@
+//! How a store is made.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use counterfoil_core::Timestamp;
+use rustls::{
+    ClientConfig, RootCertStore,
+    pki_types::{CertificateDer, pem::PemObject},
+};
+use tokio::time::timeout;
+use tokio_postgres::{
+    Client, Config,
+    config::{SslMode, TargetSessionAttrs},
+};
+
+use crate::{
+    ConnectError, PostgresStore,
+    calls::purge::Progress,
+    database::{Database, Limits},
+    failure::Warnings,
+    machine::Machines,
+    migrate,
+    partitions::Days,
+    startup,
+    template::SchemaName,
+    wire::Wire,
+};
+
+/// Makes a [`PostgresStore`].
+#[derive(Clone)]
+#[must_use]
+pub struct PostgresStoreBuilder {
+    config: Config,
+    schema: String,
+    tls: Option<ClientConfig>,
+    behind_pooler: bool,
+    only_warn: bool,
+    max_connections: usize,
+    limits: Limits,
+    commit_delay: Duration,
+}
+
+impl PostgresStore {
+    /// Begins with a URL such as `postgres://user:password@host:5432/database`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::InvalidUrl`]; the URL is not shown, since it may hold a password.
+    pub fn builder(url: &str) -> Result<PostgresStoreBuilder, ConnectError> {
+        if url.contains("sslmode=verify") {
+            return Err(ConnectError::SslModeVerify);
+        }
+        // The driver's error can quote a part of the text.
+        let config = url.parse().map_err(|_| ConnectError::InvalidUrl)?;
+        Ok(Self::builder_with(config))
+    }
+
+    /// Begins with a configuration of the driver.
+    pub fn builder_with(config: Config) -> PostgresStoreBuilder {
+        PostgresStoreBuilder {
+            config,
+            schema: PostgresStoreBuilder::DEFAULT_SCHEMA.to_owned(),
+            tls: None,
+            behind_pooler: false,
+            only_warn: false,
+            max_connections: PostgresStoreBuilder::DEFAULT_MAX_CONNECTIONS,
+            limits: Limits {
+                wait: PostgresStoreBuilder::DEFAULT_WAIT,
+                connect: PostgresStoreBuilder::DEFAULT_CONNECT,
+                call: PostgresStoreBuilder::DEFAULT_CALL,
+                scan: PostgresStoreBuilder::DEFAULT_SCAN,
+            },
+            commit_delay: PostgresStoreBuilder::DEFAULT_COMMIT_DELAY,
+        }
+    }
+}
+
+impl PostgresStoreBuilder {
+    /// The schema that everything lives in, unless told otherwise.
+    pub const DEFAULT_SCHEMA: &'static str = "counterfoil";
+    /// How many connections a store holds at most, unless told otherwise.
+    pub const DEFAULT_MAX_CONNECTIONS: usize = 4;
+    /// How long a call waits for a free connection, unless told otherwise.
+    pub const DEFAULT_WAIT: Duration = Duration::from_secs(1);
+    /// How long a new connection may take, unless told otherwise.
+    pub const DEFAULT_CONNECT: Duration = Duration::from_secs(2);
+    /// How long a reply may take, unless told otherwise. More than the half second for which a transition waits for a
+    /// locked row.
+    pub const DEFAULT_CALL: Duration = Duration::from_secs(2);
+    /// How long a listing or a purge may take, unless told otherwise.
+    pub const DEFAULT_SCAN: Duration = Duration::from_secs(30);
+    /// The longest that a commit is expected to take, unless told otherwise.
+    pub const DEFAULT_COMMIT_DELAY: Duration = Duration::from_secs(30);
+
+    const MIGRATION: Duration = Duration::from_secs(120);
+
+    /// Another schema: 1 to 63 of `a-z 0-9 _`, not a digit first, nothing that begins with `pg_`. Several services may
+    /// share a database, each with its own.
+    pub fn with_schema(mut self, name: impl Into<String>) -> Self {
+        self.schema = name.into();
+        self
+    }
+
+    /// At most so many connections at a time; at least one.
+    pub const fn with_max_connections(mut self, connections: usize) -> Self {
+        self.max_connections = connections;
+        self
+    }
+
+    /// How long a call waits for a free connection. Then it is `NotApplied`.
+    pub const fn with_wait(mut self, limit: Duration) -> Self {
+        self.limits.wait = limit;
+        self
+    }
+
+    /// How long a new connection may take, with TLS, authentication and all. Then a call is `NotApplied`.
+    pub const fn with_connect(mut self, limit: Duration) -> Self {
+        self.limits.connect = limit;
+        self
+    }
+
+    /// How long the reply to a statement may take. Then a call is `Indeterminate`, and its connection closed.
+    pub const fn with_call(mut self, limit: Duration) -> Self {
+        self.limits.call = limit;
+        self
+    }
+
+    /// How long a listing or a purge may take.
+    pub const fn with_scan(mut self, limit: Duration) -> Self {
+        self.limits.scan = limit;
+        self
+    }
+
+    /// The longest that a commit may take from judging a credential's end to being visible. Only after it "there is no
+    /// record" is taken for "there will be none". It must be longer than a caller waits for its claim.
+    pub const fn with_commit_delay(mut self, delay: Duration) -> Self {
+        self.commit_delay = delay;
+        self
+    }
+
+    /// Encrypts, and verifies the server by this configuration, always; `sslmode` is then `require`.
+    pub fn with_tls(mut self, config: ClientConfig) -> Self {
+        self.tls = Some(config);
+        self
+    }
+
+    /// Encrypts, and verifies the server by root certificates in PEM, and its name.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::TlsRoots`] where there is none, or one can't be read.
+    pub fn with_tls_roots(self, pem: &[u8]) -> Result<Self, ConnectError> {
+        let mut roots = RootCertStore::empty();
+        for certificate in CertificateDer::pem_slice_iter(pem) {
+            let certificate = certificate.map_err(|error| ConnectError::TlsRoots(error.into()))?;
+            roots
+                .add(certificate)
+                .map_err(|error| ConnectError::TlsRoots(error.into()))?;
+        }
+        if roots.is_empty() {
+            return Err(ConnectError::TlsRoots(
+                "there is no certificate in it".into(),
+            ));
+        }
+        // With a provider of its own: a process may hold two, and then none is the default.
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| ConnectError::TlsRoots(error.into()))?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        Ok(self.with_tls(config))
+    }
+
+    /// For a URL that leads to a pooler which hands a server's session to another client after each transaction, such as
+    /// PgBouncer in its mode `transaction`.
+    ///
+    /// Then nothing is kept in a session: statements have no names, which costs each call some 30 µs of parsing, and
+    /// no timeout is set but that for locks. Set `statement_timeout` and `idle_in_transaction_session_timeout` for the role
+    /// instead. In a mode that keeps sessions, it isn't needed.
+    pub const fn behind_transaction_pooler(mut self) -> Self {
+        self.behind_pooler = true;
+        self
+    }
+
+    /// Makes a store also where the server may lose a commit that it acknowledged, with a warning in the log. Then an
+    /// effect can happen twice: for development.
+    pub const fn warn_if_not_durable(mut self) -> Self {
+        self.only_warn = true;
+        self
+    }
+
+    /// Creates the schema, or brings it up to this version. Does nothing where that is done; many processes may do it at
+    /// the same time.
+    ///
+    /// The role needs the right to create a schema in the database, or to create tables in one that exists.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError::SchemaIsNewer`], or any of those about connecting. Nothing is left half done.
+    pub async fn migrate(&self) -> Result<(), ConnectError> {
+        let schema = SchemaName::parse(&self.schema)?;
+        let mut client = self.open(&self.wire()?).await?;
+        let doing = "migrating the schema";
+        within(
+            Self::MIGRATION,
+            doing,
+            migrate::migrate(&mut client, &schema),
+        )
+        .await
+    }
+
+    /// Connects to a server that is fit for it, and to a schema of this version.
+    ///
+    /// # Errors
+    ///
+    /// Any [`ConnectError`].
+    pub async fn connect(self) -> Result<PostgresStore, ConnectError> {
+        let schema = SchemaName::parse(&self.schema)?;
+        let wire = self.wire()?;
+        let doing = "looking at the server";
+        let look = async {
+            let client = self.open(&wire).await?;
+            startup::check(&client, self.only_warn).await?;
+            migrate::check(&client, &schema).await
+        };
+        within(self.limits.connect + self.limits.call, doing, look).await?;
+
+        let database = Database::new(
+            self.config(),
+            wire,
+            self.max_connections.max(1),
+            self.limits,
+            !self.behind_pooler,
+        )
+        .map_err(|_| ConnectError::NoRuntime)?;
+        let store = PostgresStore {
+            database: Arc::new(database),
+            machines: Arc::new(Machines::new(&schema)),
+            days: Arc::new(Days::default()),
+            progress: Arc::new(Progress::default()),
+            schema,
+            commit_delay: self.commit_delay,
+        };
+        let now = Timestamp::from_unix_ms(0);
+        store.days.make(&store.database, &store.machines, now).await;
+        Ok(store)
+    }
+
+    fn wire(&self) -> Result<Wire, ConnectError> {
+        match (&self.tls, self.config.get_ssl_mode()) {
+            (None, SslMode::Require) => return Err(ConnectError::TlsWithoutRoots),
+            (Some(_), SslMode::Disable) => return Err(ConnectError::TlsDisabled),
+            _ => {}
+        }
+        Ok(Wire {
+            tls: self.tls.clone(),
+            greeting: (!self.behind_pooler).then(|| greeting(&self.limits)),
+            warnings: Arc::new(Warnings::default()),
+        })
+    }
+
+    fn config(&self) -> Config {
+        let mut config = self.config.clone();
+        if self.tls.is_some() {
+            // Else whoever sits in between could strip it.
+            config.ssl_mode(SslMode::Require);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("counterfoil");
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(DEAD_AFTER);
+        }
+        if config.get_keepalives_idle() > IDLE_PROBE {
+            config.keepalives_idle(IDLE_PROBE);
+        }
+        config
+    }
+
+    /// A connection for looking and migrating, to whatever server answers: `startup` says what it is.
+    async fn open(&self, wire: &Wire) -> Result<Client, ConnectError> {
+        let mut config = self.config();
+        config.target_session_attrs(TargetSessionAttrs::Any);
+        let doing = "connecting to the server";
+        let opened = async {
+            let opened = wire.open(&config).await;
+            opened.map_err(|source| ConnectError::Database { doing, source })
+        };
+        let (client, _) = within(self.limits.connect, doing, opened).await?;
+        Ok(client)
+    }
+}
+
+/// After so long without a sign of life, a connection is given up by the system.
+const DEAD_AFTER: Duration = Duration::from_secs(10);
+
+/// An idle connection is probed so often: a firewall that forgets it must not cost a call its deadline.
+const IDLE_PROBE: Duration = Duration::from_secs(30);
+
+/// What a session of our own is told: bounds for statements that nobody waits for any more, and the isolation that the
+/// transitions are written for.
+fn greeting(limits: &Limits) -> String {
+    let scan = limits.scan.as_millis();
+    format!(
+        "SET default_transaction_isolation = 'read committed'; SET statement_timeout = {scan}; \
+         SET idle_in_transaction_session_timeout = {scan}"
+    )
+}
+
+async fn within<T>(
+    limit: Duration,
+    doing: &'static str,
+    work: impl Future<Output = Result<T, ConnectError>>,
+) -> Result<T, ConnectError> {
+    match timeout(limit, work).await {
+        Ok(done) => done,
+        Err(_) => Err(ConnectError::TimedOut { doing, limit }),
+    }
+}
+
+/// No user, no password.
+impl fmt::Debug for PostgresStoreBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresStoreBuilder")
+            .field("hosts", &self.config.get_hosts())
+            .field("ports", &self.config.get_ports())
+            .field("database", &self.config.get_dbname())
+            .field("schema", &self.schema)
+            .field("tls", &self.tls.is_some())
+            .field("behind_transaction_pooler", &self.behind_pooler)
+            .field("max_connections", &self.max_connections)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}

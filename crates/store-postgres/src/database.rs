@@ -1,0 +1,217 @@
+//! A statement's way to the server and back: a connection from the pool, deadlines around it, and what becomes of the
+//! connection when the way is cut short.
+
+use std::{sync::Arc, time::Duration};
+
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use tokio::time::timeout;
+use tokio_postgres::{
+    Config, Error, Row,
+    config::TargetSessionAttrs,
+    types::{ToSql, Type},
+};
+
+use crate::{
+    failure::{self, Failure, Warnings},
+    machine::Statement,
+    wire::Wire,
+};
+
+/// How long each part of a call may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// For a connection of the pool to be free.
+    pub(crate) wait: Duration,
+    /// For a new connection to stand.
+    pub(crate) connect: Duration,
+    /// For a statement's reply.
+    pub(crate) call: Duration,
+    /// For the reply of a statement that walks a table.
+    pub(crate) scan: Duration,
+}
+
+/// How often a statement that was rolled back is sent again.
+const ROUNDS: u32 = 3;
+
+/// The pool, and how it is asked.
+pub(crate) struct Database {
+    pool: Pool,
+    limits: Limits,
+    /// Named statements live in a session, which a transaction pooler gives to another client after each transaction.
+    named_statements: bool,
+    warnings: Arc<Warnings>,
+}
+
+impl Database {
+    pub(crate) fn new(
+        config: Config,
+        wire: Wire,
+        max_connections: usize,
+        limits: Limits,
+        named_statements: bool,
+    ) -> Result<Self, deadpool_postgres::BuildError> {
+        let warnings = Arc::clone(&wire.warnings);
+        let mut config = config;
+        // Each new connection is asked whether it can write: after a failover one of several hosts is a standby, which
+        // lags, and whose "there is no record" would be wrong.
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        let recycling = ManagerConfig {
+            recycling_method: RecyclingMethod::Fast,
+        };
+        let pool = Pool::builder(Manager::from_connect(config, wire, recycling))
+            .max_size(max_connections)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(limits.wait))
+            .create_timeout(Some(limits.connect))
+            .recycle_timeout(Some(limits.connect))
+            .build()?;
+        Ok(Self {
+            pool,
+            limits,
+            named_statements,
+            warnings,
+        })
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(crate) fn status(&self) -> deadpool_postgres::Status {
+        self.pool.status()
+    }
+
+    /// Sends a statement that is a transaction of its own. One that was rolled back for a reason that passes is sent again.
+    pub(crate) async fn call(
+        &self,
+        statement: &Statement,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Failure> {
+        self.call_within(self.limits.call, statement, values).await
+    }
+
+    pub(crate) async fn call_within(
+        &self,
+        limit: Duration,
+        statement: &Statement,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Failure> {
+        let mut round = 1;
+        loop {
+            match self.once(limit, statement, values).await {
+                Err(Failure::Again(_)) if round < ROUNDS => round += 1,
+                answer => return answer,
+            }
+        }
+    }
+
+    async fn once(
+        &self,
+        limit: Duration,
+        statement: &Statement,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>, Failure> {
+        let object = self
+            .pool
+            .get()
+            .await
+            .map_err(|error| Failure::Final(failure::of_pool(error)))?;
+        let lent = Lent::new(object);
+        let warned = self.warnings.count();
+        let mut sent = false;
+        let reply = timeout(limit, self.ask(&lent, statement, values, &mut sent)).await;
+        match reply {
+            Ok(Ok(rows)) => {
+                lent.give_back();
+                if self.warnings.count() == warned {
+                    Ok(rows)
+                } else {
+                    Err(Failure::Final(failure::indeterminate(
+                        "the server warned while it committed: a standby may not have it",
+                    )))
+                }
+            }
+            Ok(Err(Broken::Preparing(error))) => Err(failure::of_preparing(error)),
+            Ok(Err(Broken::Asking(error))) => {
+                if failure::is_in_step(&error) {
+                    lent.give_back();
+                }
+                Err(failure::of_statement(error))
+            }
+            Err(_) => Err(Failure::Final(failure::timed_out(sent))),
+        }
+    }
+
+    async fn ask(
+        &self,
+        lent: &Lent,
+        statement: &Statement,
+        values: &[&(dyn ToSql + Sync)],
+        sent: &mut bool,
+    ) -> Result<Vec<Row>, Broken> {
+        let client = lent.client();
+        if self.named_statements {
+            let prepared = client
+                .prepare_typed_cached(&statement.sql, statement.types)
+                .await
+                .map_err(Broken::Preparing)?;
+            *sent = true;
+            client
+                .query(&prepared, values)
+                .await
+                .map_err(Broken::Asking)
+        } else {
+            *sent = true;
+            client
+                .query_typed(&statement.sql, &typed(statement, values))
+                .await
+                .map_err(Broken::Asking)
+        }
+    }
+}
+
+/// Parameters with their types, as an unnamed statement takes them.
+pub(crate) fn typed<'a>(
+    statement: &Statement,
+    values: &[&'a (dyn ToSql + Sync)],
+) -> Vec<(&'a (dyn ToSql + Sync), Type)> {
+    values
+        .iter()
+        .copied()
+        .zip(statement.types.iter().cloned())
+        .collect()
+}
+
+enum Broken {
+    Preparing(Error),
+    Asking(Error),
+}
+
+/// A connection that goes back to the pool only when it is known to be idle. Dropped otherwise, because a deadline has
+/// passed or the caller went away, it is closed: a statement may still run on it, and the next borrower would wait for
+/// that one. Nothing is cancelled: a claim or a completion on its way may well commit.
+struct Lent(Option<Object>);
+
+impl Lent {
+    fn new(object: Object) -> Self {
+        Self(Some(object))
+    }
+
+    fn client(&self) -> &deadpool_postgres::ClientWrapper {
+        self.0
+            .as_ref()
+            .expect("it is taken only when it is given up")
+    }
+
+    fn give_back(mut self) {
+        drop(self.0.take());
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Some(object) = self.0.take() {
+            drop(Object::take(object));
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The statements that carry out the transitions: one set for each table.
+
+use counterfoil_core::OperationId;
+use tokio_postgres::types::Type;
+
+use crate::template::{KEYED, SchemaName, TIMED};
+
+/// A statement, and the types of its parameters, so that the server need not be asked for them.
+#[derive(Debug)]
+pub(crate) struct Statement {
+    pub(crate) sql: String,
+    pub(crate) types: &'static [Type],
+}
+
+/// The transitions on one table.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) acquire: Statement,
+    pub(crate) renew: Statement,
+    pub(crate) complete: Statement,
+    pub(crate) release: Statement,
+    pub(crate) annotate: Statement,
+    pub(crate) receive: Statement,
+    pub(crate) fence: Statement,
+    pub(crate) resolve: Statement,
+    pub(crate) cancel: Statement,
+    pub(crate) find: Statement,
+    pub(crate) list: Statement,
+    pub(crate) purge: Statement,
+}
+
+/// Both tables' transitions, and what is done about days.
+#[derive(Debug)]
+pub(crate) struct Machines {
+    pub(crate) timed: Machine,
+    pub(crate) keyed: Machine,
+    pub(crate) next_days: Statement,
+    pub(crate) create_partition: Statement,
+}
+
+impl Machines {
+    pub(crate) fn new(schema: &SchemaName) -> Self {
+        Self {
+            timed: Machine::new(schema, TIMED),
+            keyed: Machine::new(schema, KEYED),
+            next_days: Statement {
+                sql: schema.fill("SELECT a.day, a.is_made FROM {schema}.next_days() AS a"),
+                types: &[],
+            },
+            create_partition: Statement {
+                sql: schema.fill("SELECT {schema}.create_partition($1)"),
+                types: &[Type::INT8],
+            },
+        }
+    }
+
+    /// An id has its place by what it is, so that it is always looked for where it was written.
+    pub(crate) fn of(&self, id: OperationId) -> &Machine {
+        if id.minted_at().is_some() {
+            &self.timed
+        } else {
+            &self.keyed
+        }
+    }
+}
+
+/// The columns of a record, in the order in which `row` reads them.
+const RECORD: &str = "(a.r).operation_id, (a.r).owner, (a.r).created, (a.r).updated, (a.r).deadline, (a.r).exp, \
+    (a.r).retention, (a.r).epoch, (a.r).attempts, (a.r).state, (a.r).in_doubt, (a.r).param_hash, (a.r).scope, \
+    (a.r).tenant, (a.r).principal, (a.r).result_ref, (a.r).provider_ref, (a.r).reason, (a.r).settled_tenant, \
+    (a.r).settled_principal, (a.r).result_format, (a.r).result, (a.r).evidence";
+
+impl Machine {
+    fn new(schema: &SchemaName, table: &str) -> Self {
+        let statement = |columns: &str, name: &str, types: &'static [Type]| {
+            let places: Vec<_> = (1..=types.len()).map(|n| format!("${n}")).collect();
+            let call = format!("{{schema}}.{{table}}_{name}({})", places.join(", "));
+            let template = format!("SELECT {columns} FROM {call} AS a");
+            Statement {
+                sql: schema.fill_for(&template, table),
+                types,
+            }
+        };
+        let judged = format!("a.answer, a.now, {RECORD}");
+        let read = format!("a.now, {RECORD}");
+        Self {
+            acquire: statement(&judged, "acquire", ACQUIRE),
+            renew: statement("a.answer", "renew", RENEW),
+            complete: statement("a.answer", "complete", COMPLETE),
+            release: statement("a.answer", "release", RELEASE),
+            annotate: statement("a.answer", "annotate", ANNOTATE),
+            receive: statement("a.answer", "receive", RECEIVE),
+            fence: statement(&judged, "fence", FENCE),
+            resolve: statement(&judged, "resolve", RESOLVE),
+            cancel: statement(&judged, "cancel", CANCEL),
+            find: statement(&read, "find", FIND),
+            list: statement(&read, "list", LIST),
+            purge: statement("a.now, a.dropped, a.next, a.due", "purge", PURGE),
+        }
+    }
+}
+
+use Type as T;
+
+const ACQUIRE: &[T] = &[
+    T::UUID,
+    T::TEXT,
+    T::TEXT,
+    T::TEXT,
+    T::BYTEA,
+    T::UUID,
+    T::INT8,
+    T::INT8,
+    T::INT8,
+    T::BOOL,
+    T::INT2,
+    T::INT8,
+    T::INT8,
+];
+const RENEW: &[T] = &[T::UUID, T::UUID, T::INT8, T::INT8];
+const COMPLETE: &[T] = &[
+    T::UUID,
+    T::UUID,
+    T::INT8,
+    T::INT2,
+    T::INT8,
+    T::TEXT,
+    T::BYTEA,
+    T::TEXT,
+    T::TEXT,
+];
+const RELEASE: &[T] = &[T::UUID, T::UUID, T::INT8];
+const ANNOTATE: &[T] = &[T::UUID, T::UUID, T::INT8, T::TEXT, T::TEXT];
+const RECEIVE: &[T] = &[T::UUID, T::INT8, T::INT2, T::TEXT, T::BYTEA, T::TEXT];
+const FENCE: &[T] = &[T::UUID, T::UUID, T::INT8, T::INT8];
+const RESOLVE: &[T] = &[
+    T::UUID,
+    T::UUID,
+    T::INT8,
+    T::INT2,
+    T::BOOL,
+    T::TEXT,
+    T::BYTEA,
+    T::TEXT,
+    T::TEXT,
+    T::TEXT,
+    T::TEXT,
+];
+const CANCEL: &[T] = &[
+    T::UUID,
+    T::TEXT,
+    T::TEXT,
+    T::TEXT,
+    T::TEXT,
+    T::BYTEA,
+    T::INT8,
+    T::INT8,
+];
+const FIND: &[T] = &[T::UUID];
+const LIST: &[T] = &[T::INT2, T::TEXT, T::UUID, T::INT4];
+const PURGE: &[T] = &[T::UUID, T::INT4, T::INT4, T::INT8];

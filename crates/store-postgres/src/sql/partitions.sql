@@ -1,0 +1,61 @@
+-- Days. They are counted from 1970, UTC.
+
+-- The first id of a day.
+CREATE FUNCTION {schema}.first_id(day bigint) RETURNS uuid
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT (lpad(to_hex(day * 86400000), 12, '0') || repeat('0', 20))::uuid
+$$;
+
+CREATE FUNCTION {schema}.partition_of(day bigint) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT 'operations_' || to_char(date 'epoch' + day::integer, 'YYYYMMDD')
+$$;
+
+-- Today and the next two days, and whether they have a partition.
+CREATE FUNCTION {schema}.next_days(OUT day bigint, OUT is_made boolean) RETURNS SETOF record
+LANGUAGE sql VOLATILE AS $$
+    SELECT day, to_regclass(format('%I.%I', {schema_text}, {schema}.partition_of(day))) IS NOT NULL
+    FROM (SELECT {schema}.now_ms() / 86400000 AS today) AS clock, generate_series(today, today + 2) AS day
+$$;
+
+-- Makes the partition of a day, and says whether there is one now. Call it in a transaction of its own.
+--
+-- Whoever is planning a statement on the default partition meanwhile looks for its row there and nowhere else. So a row
+-- is moved only while nobody is planning anything: with the whole table locked, which makes all calls wait, and is tried
+-- for a short while only and for few rows. Where there are more, they stay where they are, and so does their day.
+CREATE FUNCTION {schema}.create_partition(day bigint) RETURNS boolean
+LANGUAGE plpgsql SET lock_timeout = '{ddl_lock_timeout}' AS $$
+DECLARE
+    partition_name text := {schema}.partition_of(day);
+    first uuid := {schema}.first_id(day);
+    next uuid := {schema}.first_id(day + 1);
+    found_rows bigint;
+BEGIN
+    SELECT count(*) INTO found_rows FROM (
+        SELECT FROM {schema}.operations_default WHERE operation_id >= first AND operation_id < next LIMIT {movable} + 1
+    ) AS few;
+    IF found_rows > {movable} THEN
+        RETURN false;
+    END IF;
+    IF found_rows > 0 THEN
+        LOCK TABLE {schema}.operations IN ACCESS EXCLUSIVE MODE;
+    ELSE
+        LOCK TABLE ONLY {schema}.operations_default IN ACCESS EXCLUSIVE MODE;
+    END IF;
+    -- Many processes come to the same idea at midnight.
+    IF to_regclass(format('%I.%I', {schema_text}, partition_name)) IS NOT NULL THEN
+        RETURN true;
+    END IF;
+    EXECUTE format('CREATE TABLE %I.%I (LIKE {schema}.operations INCLUDING ALL) WITH (fillfactor = {fillfactor})',
+        {schema_text}, partition_name);
+    IF found_rows > 0 THEN
+        EXECUTE format('WITH moved AS (
+                DELETE FROM {schema}.operations_default WHERE operation_id >= $1 AND operation_id < $2 RETURNING *
+            ) INSERT INTO %I.%I SELECT * FROM moved', {schema_text}, partition_name) USING first, next;
+    END IF;
+    -- Fails, and undoes all of it, if a row of this day has come to the default partition since the look at it.
+    EXECUTE format('ALTER TABLE {schema}.operations ATTACH PARTITION %I.%I FOR VALUES FROM (%L) TO (%L)',
+        {schema_text}, partition_name, first, next);
+    RETURN true;
+END
+$$;

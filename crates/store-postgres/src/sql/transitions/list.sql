@@ -1,0 +1,19 @@
+-- Up to p_limit records from p_from on that read as p_state, in the order of their ids. No state is indexed: it walks the
+-- table along its primary key.
+CREATE FUNCTION {schema}.{table}_list(p_state smallint, p_tenant text, p_from uuid, p_limit integer, OUT now bigint, OUT r {schema}.{table})
+RETURNS SETOF record
+LANGUAGE plpgsql AS $$
+BEGIN
+    now := {schema}.now_ms();
+    FOR r IN
+        SELECT t.* FROM {schema}.{table} AS t
+        WHERE t.operation_id >= p_from
+            AND {schema}.reads_as(t.state, t.deadline, now) = p_state
+            AND (p_tenant IS NULL OR t.tenant = p_tenant)
+        ORDER BY t.operation_id
+        LIMIT p_limit
+    LOOP
+        RETURN NEXT;
+    END LOOP;
+END
+$$;

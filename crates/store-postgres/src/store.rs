@@ -1,0 +1,155 @@
+//! The store, and the trait.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use counterfoil_core::{
+    OperationId, Timestamp,
+    store::{
+        Acquire, Acquired, Annotated, Annotation, Cancellation, Cancelled, Capabilities, Completed,
+        Completion, Decided, Decision, FenceRequest, Fenced, Lease, Listing, Page, Proposal,
+        Proposed, Receipt, Received, Released, Renewed, Resolution, Resolved, Sighting, Store,
+        StoreError, Watch,
+    },
+};
+
+use crate::{
+    calls::{acquire, finish, owner, purge, query, settle},
+    database::Database,
+    failure::{Failure, misuse},
+    machine::Machines,
+    partitions::{Days, keep_up},
+    template::SchemaName,
+};
+
+/// Keeps records in Postgres. Cheap to clone: clones share the pool.
+///
+/// Made by [`PostgresStore::builder`]. Cancellation: a call whose future is dropped may have been applied; its connection
+/// is closed, never used again.
+#[derive(Clone)]
+pub struct PostgresStore {
+    pub(crate) database: Arc<Database>,
+    pub(crate) machines: Arc<Machines>,
+    pub(crate) days: Arc<Days>,
+    pub(crate) progress: Arc<purge::Progress>,
+    pub(crate) schema: SchemaName,
+    pub(crate) commit_delay: Duration,
+}
+
+impl PostgresStore {
+    async fn find_record(&self, id: OperationId) -> Result<Sighting, StoreError> {
+        query::find(&self.database, self.machines.of(id), id).await
+    }
+
+    pub(crate) fn keep_up(&self, now: Timestamp) {
+        keep_up(&self.days, &self.database, &self.machines, now);
+    }
+}
+
+/// Counts only: no host, no user, no password.
+impl fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let status = self.database.status();
+        f.debug_struct("PostgresStore")
+            .field("schema", &self.schema.as_str())
+            .field("connections", &status.size)
+            .field("max_connections", &status.max_size)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Store for PostgresStore {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::basic(self.commit_delay)
+    }
+
+    /// A claim that meets another transaction waits for it, up to half a second. Then it is told what stood before that
+    /// one, or `NotApplied` where that would be no answer.
+    async fn acquire(&self, request: &Acquire) -> Result<Acquired, StoreError> {
+        if !request.guards.is_empty() {
+            return Err(misuse("the Postgres store holds no guards"));
+        }
+        let asked = acquire::Asked::new(request);
+        let statement = &self.machines.of(request.id).acquire;
+        match self.database.call(statement, &asked.values()).await {
+            Ok(rows) => {
+                let (acquired, now) = acquire::read(&rows, request)?;
+                self.keep_up(now);
+                Ok(acquired)
+            }
+            Err(Failure::Locked(locked)) => {
+                let record = self.find_record(request.id).await?.record;
+                acquire::while_locked(request, record, locked)
+            }
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    async fn renew(&self, held: &Lease, lease: Duration) -> Result<Renewed, StoreError> {
+        owner::renew(&self.database, self.machines.of(held.id), held, lease).await
+    }
+
+    async fn complete(
+        &self,
+        held: &Lease,
+        completion: &Completion,
+    ) -> Result<Completed, StoreError> {
+        let said = finish::Said::new(held, completion)?;
+        let statement = &self.machines.of(held.id).complete;
+        let rows = self.database.call(statement, &said.values()).await?;
+        finish::read(&rows)
+    }
+
+    async fn release(&self, held: &Lease) -> Result<Released, StoreError> {
+        owner::release(&self.database, self.machines.of(held.id), held).await
+    }
+
+    async fn annotate(&self, held: &Lease, note: &Annotation) -> Result<Annotated, StoreError> {
+        owner::annotate(&self.database, self.machines.of(held.id), held, note).await
+    }
+
+    async fn receive(&self, receipt: &Receipt) -> Result<Received, StoreError> {
+        finish::receive(&self.database, self.machines.of(receipt.id), receipt).await
+    }
+
+    async fn fence(&self, request: &FenceRequest) -> Result<Fenced, StoreError> {
+        settle::fence(&self.database, self.machines.of(request.id), request).await
+    }
+
+    async fn resolve(&self, resolution: &Resolution) -> Result<Resolved, StoreError> {
+        settle::resolve(&self.database, self.machines.of(resolution.id), resolution).await
+    }
+
+    async fn propose(&self, _: &Proposal) -> Result<Proposed, StoreError> {
+        Err(misuse("the Postgres store keeps no approvals"))
+    }
+
+    async fn decide(&self, _: &Decision) -> Result<Decided, StoreError> {
+        Err(misuse("the Postgres store keeps no approvals"))
+    }
+
+    async fn cancel(&self, cancellation: &Cancellation) -> Result<Cancelled, StoreError> {
+        let machine = self.machines.of(cancellation.id);
+        settle::cancel(&self.database, machine, cancellation).await
+    }
+
+    async fn find(&self, id: OperationId) -> Result<Sighting, StoreError> {
+        self.find_record(id).await
+    }
+
+    /// Walks both tables along their primary keys: no state is indexed, since that would make every completion dearer.
+    async fn list(&self, listing: &Listing) -> Result<Page, StoreError> {
+        query::list(&self.database, &self.machines, listing).await
+    }
+
+    /// Goes on where the last call stopped.
+    async fn purge(&self, limit: usize) -> Result<usize, StoreError> {
+        purge::purge(&self.database, &self.machines, &self.progress, limit).await
+    }
+
+    /// Silent: a notification at completion would make all commits wait for each other.
+    fn watch(&self, _: OperationId) -> Watch {
+        Watch::silent()
+    }
+}
