@@ -15,10 +15,11 @@ use fred::{
     error::Error,
     interfaces::{ClientLike, EventInterface},
     types::{
-        Builder, ClusterHash, CustomCommand, Value,
+        Builder, ClusterHash, CustomCommand, RespVersion, Value,
         config::{Options, ReconnectPolicy, Server, UnresponsiveConfig},
     },
 };
+use socket2::TcpKeepalive;
 use tokio::{
     sync::Notify,
     task::JoinHandle,
@@ -44,6 +45,16 @@ const MAX_WAITING: usize = 10_000;
 /// A connection that owes a reply for this long is dead: longer than any pause of a healthy server, such as a fork.
 const UNRESPONSIVE: Duration = Duration::from_secs(2);
 
+/// As much news is kept for a listener that is busy.
+const MAX_NEWS: usize = 1_024;
+
+/// A connection that only listens finds out by these that the other end has gone.
+fn keepalive() -> TcpKeepalive {
+    TcpKeepalive::new()
+        .with_time(Duration::from_secs(15))
+        .with_interval(Duration::from_secs(5))
+}
+
 /// Between two attempts to connect: at first at once, soon once a second, and for ever.
 fn policy() -> ReconnectPolicy {
     let mut policy = ReconnectPolicy::new_exponential(0, 10, 1_000, 2);
@@ -51,16 +62,34 @@ fn policy() -> ReconnectPolicy {
     policy
 }
 
+/// What a connection is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Commands, and their replies.
+    Commands,
+    /// News of channels. It speaks RESP3, which tells news from replies.
+    Channels,
+}
+
 impl Link {
     /// Begins to connect. Needs a tokio runtime to run in.
-    pub(crate) fn open(config: &RedisConfig, command_timeout: Duration) -> Result<Self, Error> {
+    pub(crate) fn open(
+        config: &RedisConfig,
+        command_timeout: Duration,
+        way: Use,
+    ) -> Result<Self, Error> {
         let connect_timeout = config.connect_timeout();
-        let client = Builder::from_config(config.server())
+        let mut server = config.server();
+        if way == Use::Channels {
+            server.version = RespVersion::RESP3;
+        }
+        let client = Builder::from_config(server)
             .with_connection_config(|connection| {
                 connection.connection_timeout = connect_timeout;
                 connection.internal_command_timeout = connect_timeout;
                 connection.max_command_buffer_len = MAX_WAITING;
                 connection.tcp.nodelay = Some(true);
+                connection.tcp.keepalive = Some(keepalive());
                 connection.unresponsive = UnresponsiveConfig {
                     max_timeout: Some(UNRESPONSIVE),
                     interval: UNRESPONSIVE / 4,
@@ -70,6 +99,7 @@ impl Link {
             })
             .with_performance_config(|performance| {
                 performance.default_command_timeout = command_timeout;
+                performance.broadcast_channel_capacity = MAX_NEWS;
             })
             .set_policy(policy())
             .build()?;
@@ -89,6 +119,10 @@ impl Link {
 
     pub(crate) const fn client(&self) -> &Client {
         &self.client
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        self.client.is_connected()
     }
 
     pub(crate) fn is_clustered(&self) -> bool {
@@ -156,7 +190,7 @@ impl Link {
         if let Err(error) = &answer
             && failure::is_of_a_lesser_server(error)
         {
-            self.look_for_another_server();
+            self.suspect();
         }
         answer
     }
@@ -166,8 +200,9 @@ impl Link {
         self.broken.notify_one();
     }
 
-    /// At most once a second: a server without replicas may be the only one there is.
-    fn look_for_another_server(&self) {
+    /// Drops a connection that may be the wrong one, at most once a second: a server without replicas may be the only one
+    /// there is, and somebody may write what nobody vouches for as fast as he can.
+    pub(crate) fn suspect(&self) {
         let mut last = lock(&self.last_reset);
         let now = Instant::now();
         if last.is_none_or(|last| now - last > Duration::from_secs(1)) {
