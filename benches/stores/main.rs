@@ -8,6 +8,12 @@
 //! cargo bench -p benches --bench stores -- postgres    # redis, postgres, tiered or size
 //! ```
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the table is what it is for"
+)]
+
 mod measure;
 mod operations;
 mod postgres;
