@@ -6,7 +6,7 @@ use std::{ffi::OsString, fmt, net::SocketAddr, path::PathBuf, str::FromStr, time
 
 use lexopt::Arg;
 
-use crate::language::Language;
+use crate::{language::Language, store::Place};
 
 /// What is asked of the program.
 #[derive(Debug)]
@@ -21,6 +21,9 @@ pub(crate) enum Command {
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) listen: SocketAddr,
+    pub(crate) store: Place,
+    /// Whether a store may be used that can lose an acknowledged claim.
+    pub(crate) accept_lost_writes: bool,
     pub(crate) ledger: Option<PathBuf>,
     pub(crate) keys: Option<KeysText>,
     pub(crate) times: Times,
@@ -54,6 +57,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            store: Place::Memory,
+            accept_lost_writes: false,
             ledger: None,
             keys: None,
             times: Times::default(),
@@ -126,6 +131,8 @@ fn take(options: &mut Options, name: &str, parser: &mut lexopt::Parser) -> Resul
     let times = &mut options.times;
     match name {
         "listen" => options.listen = value(name, "an address such as 127.0.0.1:8080", parser)?,
+        "store" => options.store = Place::parse(&text(name, parser)?).map_err(misuse)?,
+        "accept-lost-writes" => options.accept_lost_writes = true,
         "ledger" => options.ledger = Some(parser.value()?.into()),
         "keys" => options.keys = Some(KeysText(text(name, parser)?)),
         "fingerprint-ttl" => times.fingerprint_ttl = duration(name, parser)?,
@@ -158,12 +165,6 @@ const LONGEST_COMMAND: usize = 16;
 /// Options of later versions: what they are today may be said, anything else is refused.
 fn later(name: &str, parser: &mut lexopt::Parser) -> Result<(), Misuse> {
     match name {
-        "store" => {
-            let url = text(name, parser)?;
-            // The rest of a URL may hold a password.
-            let scheme = url.split(':').next().unwrap_or_default();
-            only(url == "memory:", name, scheme, "memory:")
-        }
         "repeat-window" => {
             let window = duration(name, parser)?;
             let shown = humantime::format_duration(window).to_string();
@@ -182,9 +183,7 @@ fn later(name: &str, parser: &mut lexopt::Parser) -> Result<(), Misuse> {
             let recovery = text(name, parser)?;
             only(recovery == "manual", name, &recovery, "manual")
         }
-        "accept-lost-writes" | "approval-ttl" | "audit" => {
-            Err(misuse(format!("--{name} is not in this version")))
-        }
+        "approval-ttl" | "audit" => Err(misuse(format!("--{name} is not in this version"))),
         _ => Err(misuse(format!("there is no option --{name}; see --help"))),
     }
 }
@@ -204,6 +203,18 @@ fn check(options: &Options) -> Result<(), Misuse> {
         return Err(misuse(format!(
             "--chaos lets any caller break this process, so it needs a loopback --listen, and {ip} is none"
         )));
+    }
+    if options.store.may_lose_writes() && !options.accept_lost_writes {
+        return Err(misuse(
+            "Redis alone may lose a claim that it acknowledged, and then a transfer happens twice; start with \
+             --accept-lost-writes if that may be, or put it in front of Postgres with --store tiered:…"
+                .to_owned(),
+        ));
+    }
+    if !options.store.may_lose_writes() && options.accept_lost_writes {
+        return Err(misuse(
+            "--accept-lost-writes is for Redis alone; this store loses none".to_owned(),
+        ));
     }
     if options.times.quote_ttl < SHORTEST_QUOTE {
         return Err(misuse(
@@ -295,12 +306,9 @@ mod tests {
     #[test]
     fn what_a_later_version_will_do_is_refused_by_name() {
         for line in [
-            "--store redis://user:secret@host",
-            "--store=postgres://user:secret@host",
             "--ledger-mode dedup",
             "--ledger-mode plain",
             "--recovery takeover",
-            "--accept-lost-writes",
             "--audit file",
             "--approval-ttl 1h",
             "--repeat-window 10m",
@@ -327,6 +335,12 @@ mod tests {
             ("--no-renew=secret", "takes no value"),
             ("--keys k1=00, k2=secret", "one word too many"),
             ("--no-renew k2=secret", "one word too many"),
+            ("--store mysql://secret@host", "is no store"),
+            ("--store=redis://user:secret@host", "--accept-lost-writes"),
+            (
+                "--store postgres://host/db --accept-lost-writes",
+                "loses none",
+            ),
             ("demo --listen 127.0.0.1:0", "demo takes no --listen"),
         ] {
             let refused = parsed(line).expect_err(line);
@@ -341,6 +355,14 @@ mod tests {
             assert!(parsed(line).expect_err(line).contains("loopback"));
         }
         assert!(options("--chaos --listen 127.9.9.9:0").chaos);
+    }
+
+    #[test]
+    fn redis_alone_is_taken_by_who_accepts_lost_writes() {
+        let o = options("--store redis://host --accept-lost-writes");
+        assert_eq!(o.store, Place::Redis("redis://host".to_owned()));
+        let o = options("--store tiered:postgres://host/db,redis://host");
+        assert!(matches!(o.store, Place::Tiered { .. }));
     }
 
     #[test]

@@ -64,11 +64,7 @@ impl RedisStore {
         self.acquired(request, reply)
     }
 
-    fn acquired(
-        &self,
-        request: &Acquire,
-        reply: Reply,
-    ) -> Result<Acquired, StoreError> {
+    fn acquired(&self, request: &Acquire, reply: Reply) -> Result<Acquired, StoreError> {
         let now = reply.now;
         match &*reply.what {
             "claimed" => {
