@@ -115,6 +115,7 @@ impl Link {
             all
         };
         let slot = redis_keyslot(key.as_bytes());
+        let connection = self.connection();
         let by_hash = sent(script.hash.as_str().into());
         let answer = match self
             .send("EVALSHA", Place::Slot(slot), by_hash, until)
@@ -131,7 +132,7 @@ impl Link {
             Some(reply) => Ok(reply),
             None => {
                 // Whatever else is on its way on this connection may be another's too.
-                self.drop_connection();
+                self.drop_connection(connection);
                 Err(out_of_step())
             }
         }

@@ -12,3 +12,4 @@ mod outages;
 mod refusals;
 mod scripts;
 mod weight;
+mod written_by_lua;

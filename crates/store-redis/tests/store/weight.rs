@@ -46,7 +46,6 @@ async fn a_record_without_a_result_takes_at_most_400_bytes() {
     let held = released.claim(&store).await;
     store.release(&held).await.expect("released");
     weights.push(redis.ask("MEMORY", &["USAGE", &key(&released)]).await);
-    println!("in flight, done, released: {weights:?}");
     assert!(weights.iter().all(|weight| *weight <= 400), "{weights:?}");
 }
 
