@@ -16,6 +16,7 @@ mod previewed;
 mod process;
 mod raw;
 mod secrets;
+mod store;
 mod wait;
 
 pub use call::{Call, Cut, Reply};

@@ -32,9 +32,7 @@ pub(crate) fn store_error(error: Error) -> StoreError {
                 StoreErrorKind::NotApplied,
                 "redis has too few replicas to write",
             ),
-            Some("READONLY" | "MASTERDOWN") => {
-                (StoreErrorKind::NotApplied, "redis is a replica")
-            }
+            Some("READONLY" | "MASTERDOWN") => (StoreErrorKind::NotApplied, "redis is a replica"),
             Some("CLUSTERDOWN") => (StoreErrorKind::Indeterminate, "the cluster is down"),
             Some(_) => (StoreErrorKind::NotApplied, "redis refused the command"),
             None => (

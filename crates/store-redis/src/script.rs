@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use bytes::Bytes;
-use counterfoil_core::{OperationId, Timestamp, store::StoreError};
+use counterfoil_core::{Epoch, OperationId, Timestamp, store::StoreError};
 use fred::{error::Error, types::Value, util::redis_keyslot};
 use sha1::{Digest, Sha1};
 use tokio::time::Instant;
@@ -67,6 +67,15 @@ impl Reply {
         self.more.is_some()
     }
 
+    /// What came with a claim.
+    pub(crate) fn epoch_and_attempt(self) -> Result<(Epoch, u32), StoreError> {
+        let value = self.value()?;
+        let (epoch, attempt) = value.split_first_chunk().ok_or_else(out_of_step)?;
+        let attempt = attempt.try_into().map_err(|_| out_of_step())?;
+        let epoch = Epoch::from_u64(u64::from_be_bytes(*epoch));
+        Ok((epoch, u32::from_be_bytes(attempt)))
+    }
+
     /// The number that came with it.
     pub(crate) fn number(&self) -> Result<u32, StoreError> {
         let number = self.more.as_ref().and_then(Value::as_u64);
@@ -106,8 +115,12 @@ impl Link {
             all
         };
         let slot = redis_keyslot(key.as_bytes());
+        let connection = self.connection();
         let by_hash = sent(script.hash.as_str().into());
-        let answer = match self.send("EVALSHA", Place::Slot(slot), by_hash, until).await {
+        let answer = match self
+            .send("EVALSHA", Place::Slot(slot), by_hash, until)
+            .await
+        {
             Err(error) if is_unknown_script(&error) => {
                 let by_text = sent(Value::Bytes(script.text.clone()));
                 self.send("EVAL", Place::Slot(slot), by_text, until).await
@@ -119,7 +132,7 @@ impl Link {
             Some(reply) => Ok(reply),
             None => {
                 // Whatever else is on its way on this connection may be another's too.
-                self.drop_connection();
+                self.drop_connection(connection);
                 Err(out_of_step())
             }
         }

@@ -30,7 +30,5 @@ fn config(certificates: Vec<CertificateDer<'static>>) -> Result<ClientConfig, Co
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|_| ConfigError::Tls)?;
-    Ok(config
-        .with_root_certificates(roots)
-        .with_no_client_auth())
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
 }

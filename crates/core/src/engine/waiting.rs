@@ -183,3 +183,20 @@ fn spread(pause: Duration) -> Duration {
     let part = u32::from(u16::from_le_bytes(random::bytes()));
     pause / 2 + pause / 2 * part / u32::from(u16::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_is_spread_between_its_half_and_its_whole() {
+        let pauses: Vec<_> = (0..200).map(|_| spread(LONGEST_PAUSE)).collect();
+        let (half, whole) = (LONGEST_PAUSE / 2, LONGEST_PAUSE);
+        assert!(pauses.iter().all(|p| (half..=whole).contains(p)));
+        let early = pauses.iter().filter(|p| **p < whole * 3 / 4).count();
+        assert!(
+            (40..160).contains(&early),
+            "{early} of 200 in the first half"
+        );
+    }
+}

@@ -187,6 +187,36 @@ async fn of_those_that_wait_for_a_run_that_did_nothing_one_runs_and_the_others_g
 }
 
 #[tokio::test(start_paused = true)]
+async fn whoever_loses_that_race_waits_on_within_the_same_time() {
+    let world = waiting(3 * SECOND);
+    let preview = world.preview().await;
+    let run = Run::begin(&world, &preview, Outcome::NotExecuted).await;
+    let began = Instant::now();
+    let long = || {
+        let call = world.spawn(&preview, |_, _| async {
+            sleep(50 * SECOND).await;
+            Outcome::done("late")
+        });
+        tokio::spawn(async move { (call.await.unwrap().status, began.elapsed()) })
+    };
+    let both = [long(), long()];
+    sleep(2 * SECOND).await;
+    // Both have read that it is released before either claims it.
+    for _ in 0..2 {
+        let delay = Duration::from_millis(100);
+        world.store.next_acquire(Fault::Delay(delay));
+    }
+    run.end().await;
+    let mut told = Vec::new();
+    for call in both {
+        told.push(call.await.unwrap());
+    }
+    told.sort_by_key(|(_, took)| *took);
+    assert_eq!(told[0], (Status::InProgress, 3 * SECOND));
+    assert_eq!(told[1].0, Status::Completed);
+}
+
+#[tokio::test(start_paused = true)]
 async fn after_exp_nobody_runs_what_was_released_while_they_waited() {
     let world = World::with(|gate| {
         gate.with_wait(60 * SECOND)
@@ -360,6 +390,8 @@ async fn a_confirm_without_a_handler_waits_too() {
     one_waits(&world).await;
     run.end().await;
     assert!(matches!(confirm.await.unwrap(), Verdict::Run(_)));
+    // The run's, the duplicate's, and the one that names what it read.
+    assert_eq!(world.store.calls(Method::Acquire), 3);
 }
 
 #[tokio::test(start_paused = true)]

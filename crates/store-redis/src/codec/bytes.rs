@@ -41,6 +41,13 @@ impl<'a> Reader<'a> {
         Ok(u64::from_be_bytes(self.array()?))
     }
 
+    /// A time that a server wrote, in six bytes: they last until the year 10,889.
+    pub(crate) fn servers_time(&mut self) -> Result<Timestamp, Unreadable> {
+        let mut bytes = [0; 8];
+        bytes[2..].copy_from_slice(self.take(6)?);
+        Ok(Timestamp::from_unix_ms(u64::from_be_bytes(bytes)))
+    }
+
     pub(crate) fn time(&mut self) -> Result<Timestamp, Unreadable> {
         Ok(Timestamp::from_unix_ms(self.u64()?))
     }

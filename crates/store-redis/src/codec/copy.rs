@@ -36,10 +36,10 @@ pub(crate) fn encode(seals: &Seals, record: &Record) -> Option<Vec<u8>> {
     write_text(&mut body, record.result_ref.as_deref());
     write_text(&mut body, record.provider_ref.as_deref());
     write_text(&mut body, record.reason.as_deref());
-    write_subject(&mut body, record.settled_by.as_ref());
+    body.optional(record.settled_by.as_ref(), write_subject);
     body.optional(record.approval.as_ref(), |body, approval| {
         body.bytes_u32(approval.view.as_bytes());
-        write_subject(body, approval.decided_by.as_ref());
+        body.optional(approval.decided_by.as_ref(), write_subject);
     });
     write_all(&mut body, &record.guards, write_guard)?;
     write_all(&mut body, &record.evidence, write_evidence)?;
@@ -71,10 +71,10 @@ pub(crate) fn decode(
     record.result_ref = read_text(&mut reader)?;
     record.provider_ref = read_text(&mut reader)?;
     record.reason = read_text(&mut reader)?;
-    record.settled_by = read_subject(&mut reader)?;
+    record.settled_by = reader.optional(read_subject)?;
     record.approval = reader.optional(|reader| {
         let mut approval = Approval::waiting(reader.text()?.to_owned());
-        approval.decided_by = read_subject(reader)?;
+        approval.decided_by = reader.optional(read_subject)?;
         Ok(approval)
     })?;
     record.guards = read_all(&mut reader, read_guard)?;

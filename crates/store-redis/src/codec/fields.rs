@@ -113,17 +113,13 @@ pub(crate) fn read_text(reader: &mut Reader<'_>) -> Result<Option<String>, Unrea
     reader.optional(|reader| reader.text().map(str::to_owned))
 }
 
-pub(crate) fn write_subject(bytes: &mut Vec<u8>, subject: Option<&Subject>) {
-    bytes.optional(subject, |bytes, subject| {
-        bytes.bytes_u8(subject.tenant().as_bytes());
-        bytes.bytes_u8(subject.principal().as_bytes());
-    });
+pub(crate) fn write_subject(bytes: &mut Vec<u8>, subject: &Subject) {
+    bytes.bytes_u8(subject.tenant().as_bytes());
+    bytes.bytes_u8(subject.principal().as_bytes());
 }
 
-pub(crate) fn read_subject(reader: &mut Reader<'_>) -> Result<Option<Subject>, Unreadable> {
-    reader.optional(|reader| {
-        let tenant = text(reader.bytes_u8()?)?;
-        let principal = text(reader.bytes_u8()?)?;
-        Subject::new(tenant, principal).map_err(|_| Unreadable)
-    })
+pub(crate) fn read_subject(reader: &mut Reader<'_>) -> Result<Subject, Unreadable> {
+    let tenant = text(reader.bytes_u8()?)?;
+    let principal = text(reader.bytes_u8()?)?;
+    Subject::new(tenant, principal).map_err(|_| Unreadable)
 }

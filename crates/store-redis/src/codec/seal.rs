@@ -78,11 +78,6 @@ impl Seals {
     }
 }
 
-/// The content of a slot that nobody has vouched for.
-pub(crate) fn unverified(sealed: &[u8]) -> Result<&[u8], Unreadable> {
-    split(sealed).map(|(_, _, content)| content)
-}
-
 fn split(sealed: &[u8]) -> Result<(&[u8], &str, &[u8]), Unreadable> {
     let mut reader = Reader::new(sealed);
     let tag = reader.take(TAG_LEN)?;

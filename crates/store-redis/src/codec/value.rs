@@ -1,7 +1,7 @@
 //! A store's record, read and verified.
 //!
 //! ```text
-//! head       version 1, state 1, taken 1, due 1, owner 16, epoch 8, deadline 8, first claimed 8, created 8, updated 8,
+//! head       version 1, state 1, taken 1, due 1, owner 16, epoch 8, deadline 8, first claimed 6, created 6, updated 6,
 //!            attempts 4
 //! slots      identity 2+, claim 2+, word 4+, acceptance 4+, provider_ref 4+, result_ref 4+
 //! evidence   at 8, owner 16, epoch 8, word 4+; up to the end
@@ -129,7 +129,7 @@ fn read_head(reader: &mut Reader<'_>, id: OperationId) -> Result<Head, Unreadabl
     let owner = reader.array()?;
     let epoch = Epoch::from_u64(reader.u64()?);
     let deadline = reader.time()?;
-    let first_claimed = reader.time()?;
+    let first_claimed = reader.servers_time()?;
     let owner = (owner != NOBODY).then(|| Owner::from_bytes(owner));
     if owner.is_some() != (epoch != Epoch::NONE) {
         return Err(Unreadable);
@@ -140,8 +140,8 @@ fn read_head(reader: &mut Reader<'_>, id: OperationId) -> Result<Head, Unreadabl
         deadline: due.then_some(deadline),
         holder: Holder { id, owner, epoch },
         first_claimed: owner.map(|_| first_claimed),
-        created: reader.time()?,
-        updated: reader.time()?,
+        created: reader.servers_time()?,
+        updated: reader.servers_time()?,
         attempts: reader.u32()?,
     })
 }
@@ -152,15 +152,16 @@ fn check_word(
     word: Option<&Word>,
     acceptance: Option<&Word>,
 ) -> Result<(), Unreadable> {
+    let due = head.deadline.is_some();
     let vouched = match (head.state, word) {
-        (State::InFlight, None) => true,
+        (State::InFlight, None) => due,
         (State::Accepted, Some(word)) => {
             word.state == State::Accepted && word.deadline == head.deadline
         }
-        (
-            State::Unknown | State::Released | State::Done | State::Failed | State::Cancelled,
-            Some(word),
-        ) => word.state == head.state,
+        (State::Unknown, Some(word)) => word.state == State::Unknown,
+        (State::Released | State::Done | State::Failed | State::Cancelled, Some(word)) => {
+            word.state == head.state && !due
+        }
         _ => false,
     };
     let kept = acceptance.is_none_or(|accepted| {

@@ -8,10 +8,7 @@ use counterfoil_core::{
 
 use super::{
     bytes::{Reader, Unreadable, Write},
-    fields::{
-        read_result, read_state, read_subject, read_text, state_number, write_result,
-        write_subject, write_text,
-    },
+    fields::{read_result, read_state, read_subject, state_number, write_result, write_subject},
 };
 
 /// A statement that vouches for the state that it leads to.
@@ -116,40 +113,68 @@ impl Word {
         })
     }
 
-    /// Lua reads the first fields, up to the result: state, deadline in nine bytes, result with its length.
+    /// Lua reads as far as the deadline: state, result with its length, flags, deadline where there is one.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut result = Vec::new();
         write_result(&mut result, self.result.as_ref());
+        let flags = [
+            (HAS_RESULT, self.has_result),
+            (ENDS_DOUBT, self.ends_doubt),
+            (REASON, self.reason.is_some()),
+            (BY, self.by.is_some()),
+            (RESULT_REF, self.result_ref.is_some()),
+            (DEADLINE, self.deadline.is_some()),
+        ];
+        let flags = flags.iter().filter(|(_, set)| *set);
+
         let mut bytes = Vec::with_capacity(result.len() + 48);
         bytes.u8(state_number(self.state));
-        bytes.flag(self.deadline.is_some());
-        bytes.time(self.deadline.unwrap_or(Timestamp::from_unix_ms(0)));
         bytes.bytes_u32(&result);
-        bytes.flag(self.has_result);
-        bytes.flag(self.ends_doubt);
-        write_text(&mut bytes, self.reason.as_deref());
-        write_subject(&mut bytes, self.by.as_ref());
-        write_text(&mut bytes, self.result_ref.as_deref());
+        bytes.u8(flags.map(|(flag, _)| flag).sum());
+        if let Some(deadline) = self.deadline {
+            bytes.time(deadline);
+        }
+        if let Some(reason) = &self.reason {
+            bytes.bytes_u32(reason.as_bytes());
+        }
+        if let Some(by) = &self.by {
+            write_subject(&mut bytes, by);
+        }
+        if let Some(result_ref) = &self.result_ref {
+            bytes.bytes_u32(result_ref.as_bytes());
+        }
         bytes
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Unreadable> {
         let mut reader = Reader::new(bytes);
         let state = read_state(&mut reader)?;
-        let due = reader.flag()?;
-        let deadline = reader.time()?;
         let result = read_result(Reader::new(reader.bytes_u32()?))?;
+        let flags = reader.u8()?;
+        if flags & !(HAS_RESULT | ENDS_DOUBT | REASON | BY | RESULT_REF | DEADLINE) != 0 {
+            return Err(Unreadable);
+        }
+        let has = |flag| flags & flag != 0;
+        let text = |reader: &mut Reader<'_>| reader.text().map(str::to_owned);
         let word = Self {
             state,
-            deadline: due.then_some(deadline),
             result,
-            has_result: reader.flag()?,
-            ends_doubt: reader.flag()?,
-            reason: read_text(&mut reader)?,
-            by: read_subject(&mut reader)?,
-            result_ref: read_text(&mut reader)?,
+            has_result: has(HAS_RESULT),
+            ends_doubt: has(ENDS_DOUBT),
+            deadline: has(DEADLINE).then(|| reader.time()).transpose()?,
+            reason: has(REASON).then(|| text(&mut reader)).transpose()?,
+            by: has(BY).then(|| read_subject(&mut reader)).transpose()?,
+            result_ref: has(RESULT_REF).then(|| text(&mut reader)).transpose()?,
         };
         reader.end()?;
         Ok(word)
     }
 }
+
+const HAS_RESULT: u8 = 1;
+const ENDS_DOUBT: u8 = 2;
+const REASON: u8 = 4;
+const BY: u8 = 8;
+const RESULT_REF: u8 = 16;
+/// The highest, which Lua tells by comparing.
+const DEADLINE: u8 = 32;

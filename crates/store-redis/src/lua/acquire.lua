@@ -6,13 +6,18 @@ local needs_approval = ARGV[10] == '1'
 local who, exp = identity(wished_identity)
 local expired = exp and now >= exp
 
+-- The epoch is the record's: a call that comes again may name what it read since.
+local function claimed()
+  save(r)
+  return reply('claimed', r.epoch .. struct.pack('>I4', r.attempts))
+end
+
 local function in_flight()
   r.state, r.owner, r.epoch, r.claim = IN_FLIGHT, owner, epoch, claim
   due(bytes(now + lease))
   if r.first == 0 then r.first = now end
   r.attempts = math.min(r.attempts + 1, 4294967295)
-  save(r)
-  return reply('claimed', r.attempts)
+  return claimed()
 end
 
 if not r then
@@ -30,8 +35,7 @@ if r.who ~= who then return reply('another', r.value) end
 if r.reads == IN_FLIGHT and r.owner == owner then
   -- The same call again, its reply lost: the same claim, and a fresh lease as a renewal would give.
   lengthen(lease)
-  save(r)
-  return reply('claimed', r.attempts)
+  return claimed()
 end
 
 local named = seen_state == r.reads and seen_epoch == r.epoch and r.owner ~= owner

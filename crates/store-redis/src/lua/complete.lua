@@ -6,7 +6,10 @@ if not r then return reply('not owner') end
 
 local running = r.reads == IN_FLIGHT or r.reads == UNKNOWN
 local function says_the_same()
-  return result(r.word) == result(word) and (reference == '' or r.reference ~= '' and text(r.reference) == text(reference))
+  local due, its_deadline = deadline(word)
+  return result(r.word) == result(word)
+    and (reference == '' or r.reference ~= '' and text(r.reference) == text(reference))
+    and r.due == due and r.deadline == its_deadline
 end
 
 local answer
@@ -25,9 +28,7 @@ elseif running and state == FAILED and r.taken == 1 then
   answer = 'in doubt'
 elseif running then
   move(state)
-  if state == ACCEPTED then
-    r.due, r.deadline = struct.unpack('>Bc8', word, inside(word) + 1)
-  end
+  r.due, r.deadline = deadline(word)
   r.word, r.before = word, ''
   if reference ~= '' then r.reference = reference end
   answer = 'completed'
@@ -35,9 +36,7 @@ elseif state == ACCEPTED and (r.reads == DONE or r.reads == FAILED) then
   -- Its reply was lost, and the receipt was faster: that one's result stands.
   return reply('completed')
 elseif state == r.reads and state ~= UNKNOWN and says_the_same() then
-  if state ~= ACCEPTED or r.word:sub(inside(r.word) + 1, inside(r.word) + 9) == word:sub(inside(word) + 1, inside(word) + 9) then
-    return reply('completed')
-  end
+  return reply('completed')
 end
 
 if answer then

@@ -19,14 +19,14 @@ local function says_the_same()
 end
 
 if r.reads == ACCEPTED or r.reads == IN_FLIGHT or r.reads == UNKNOWN then
-  r.before = ''
   if state == FAILED and r.taken == 1 then
+    keep_acceptance()
     r.word = doubt
     move(UNKNOWN)
     save(r)
     return reply('in doubt')
   end
-  r.word = word
+  r.word, r.before = word, ''
   if reference ~= '' then r.reference = reference end
   move(state)
   save(r)

@@ -7,7 +7,7 @@
 local CANCELLED, IN_FLIGHT, ACCEPTED, UNKNOWN, RELEASED, DONE, FAILED = 3, 4, 5, 6, 7, 8, 9
 
 local VERSION = 1
-local LAYOUT = '>BBBBc16c8c8I8I8I8I4I2c0I2c0I4c0I4c0I4c0I4c0'
+local LAYOUT = '>BBBBc16c8c8I6I6I6I4I2c0I2c0I4c0I4c0I4c0I4c0'
 local NEVER = string.rep('\0', 8)
 local SKEW = 300000
 local EXACT = 2 ^ 53
@@ -30,7 +30,14 @@ end
 
 -- The result in a sealed word, of which nothing is known here but whether two are the same.
 local function result(word)
-  return (struct.unpack('>I4c0', word, inside(word) + 10))
+  return (struct.unpack('>I4c0', word, inside(word) + 1))
+end
+
+-- The deadline in a sealed word: whether there is one, and its bytes.
+local function deadline(word)
+  local _, flags, at = struct.unpack('>I4c0B', word, inside(word) + 1)
+  if flags < 32 then return 0, NEVER end
+  return 1, (struct.unpack('c8', word, at))
 end
 
 -- The text of a sealed reference: behind its owner and epoch.

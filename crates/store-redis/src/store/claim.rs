@@ -13,12 +13,7 @@ use counterfoil_core::{
 
 use super::{RedisStore, bytes, flag, nothing, number, span};
 use crate::{
-    codec::{
-        fields::state_number,
-        seal::Kind,
-        slots::Holder,
-        word::Word,
-    },
+    codec::{fields::state_number, seal::Kind, slots::Holder, word::Word},
     failure::{corrupt, misuse, out_of_step},
     script::Reply,
 };
@@ -34,21 +29,16 @@ impl RedisStore {
         let until = self.link.deadline();
         let claim = &request.claim;
         // A claim that names what it read takes the next epoch, and one that names nothing can only be the first.
-        let epoch = claim
-            .seen
-            .map_or(Epoch::FIRST, |seen| seen.epoch.next());
+        let epoch = claim.seen.map_or(Epoch::FIRST, |seen| seen.epoch.next());
         let holder = Holder {
             id: request.id,
             owner: Some(claim.owner),
             epoch,
         };
         let takes_over = claim.seen.is_some_and(|seen| seen.state == State::Unknown);
-        let identity = self.seals.identity(
-            request.id,
-            &request.identity,
-            claim.exp,
-            request.retention,
-        );
+        let identity =
+            self.seals
+                .identity(request.id, &request.identity, claim.exp, request.retention);
         let seal = self.seals.claim(&request.identity, &holder, takes_over);
         let (seen_state, seen_epoch) = match claim.seen {
             Some(seen) => (
@@ -71,24 +61,20 @@ impl RedisStore {
         let reply = self
             .run(&self.scripts.acquire, request.id, args, until)
             .await?;
-        self.acquired(request, epoch, reply)
+        self.acquired(request, reply)
     }
 
-    fn acquired(
-        &self,
-        request: &Acquire,
-        epoch: Epoch,
-        reply: Reply,
-    ) -> Result<Acquired, StoreError> {
+    fn acquired(&self, request: &Acquire, reply: Reply) -> Result<Acquired, StoreError> {
         let now = reply.now;
         match &*reply.what {
             "claimed" => {
+                let (epoch, attempt) = reply.epoch_and_attempt()?;
                 let lease = Lease {
                     id: request.id,
                     owner: request.claim.owner,
                     epoch,
                 };
-                return Ok(Acquired::Claimed(Claimed::new(lease, reply.number()?)));
+                return Ok(Acquired::Claimed(Claimed::new(lease, attempt)));
             }
             "gone" => return Ok(Acquired::Gone),
             "approval missing" => return Ok(Acquired::ApprovalMissing),
@@ -145,7 +131,9 @@ impl RedisStore {
             bytes(self.seals.word(&holder, &Word::doubt(IN_DOUBT))),
         ];
         let until = self.link.deadline();
-        let reply = self.run(&self.scripts.release, held.id, args, until).await?;
+        let reply = self
+            .run(&self.scripts.release, held.id, args, until)
+            .await?;
         match &*reply.what {
             "released" => Ok(Released::Released),
             "in doubt" => Ok(Released::InDoubt),
@@ -167,7 +155,9 @@ impl RedisStore {
             bytes(self.reference(Kind::ResultRef, &holder, note.result_ref.as_deref())),
         ];
         let until = self.link.deadline();
-        let reply = self.run(&self.scripts.annotate, held.id, args, until).await?;
+        let reply = self
+            .run(&self.scripts.annotate, held.id, args, until)
+            .await?;
         match &*reply.what {
             "annotated" => Ok(Annotated::Annotated),
             "not owner" => Ok(Annotated::NotOwner),

@@ -42,7 +42,9 @@ impl RedisStore {
             bytes(self.reference(Kind::ResultRef, &holder, word.result_ref.as_deref())),
         ];
         let until = self.link.deadline();
-        let reply = self.run(&self.scripts.complete, held.id, args, until).await?;
+        let reply = self
+            .run(&self.scripts.complete, held.id, args, until)
+            .await?;
         match &*reply.what {
             "completed" => Ok(Completed::Completed),
             "in doubt" => Ok(Completed::InDoubt),
@@ -65,15 +67,9 @@ impl RedisStore {
                 receipt.result.clone(),
                 receipt.result_ref.clone(),
             );
-            let kept = read.stored.record.result;
             let word = Word {
-                result: receipt.result.clone().or_else(|| kept.clone()),
+                result: receipt.result.clone().or(read.stored.record.result),
                 ..said.clone()
-            };
-            let doubt = Word {
-                has_result: true,
-                result: kept,
-                ..Word::doubt(IN_DOUBT)
             };
             let args = vec![
                 read.digest.into(),
@@ -81,7 +77,7 @@ impl RedisStore {
                 number(state_number(word.state).into()),
                 bytes(self.seals.word(&holder, &word)),
                 bytes(self.seals.word(&holder, &said)),
-                bytes(self.seals.word(&holder, &doubt)),
+                bytes(self.seals.word(&holder, &Word::doubt(IN_DOUBT))),
                 bytes(self.reference(Kind::ResultRef, &holder, receipt.result_ref.as_deref())),
             ];
             let reply = self

@@ -38,7 +38,7 @@ use crate::{
     },
     failure,
     keys::KeySpace,
-    link::Link,
+    link::{Link, Use},
     script::{Reply, Script},
 };
 use scripts::Scripts;
@@ -126,7 +126,7 @@ impl RedisStore {
         let timeout = config
             .command_timeout()
             .unwrap_or(Self::DEFAULT_COMMAND_TIMEOUT);
-        let link = Link::open(&config, timeout).map_err(|error| {
+        let link = Link::open(&config, timeout, Use::Commands).map_err(|error| {
             failure::misuse("no client of redis can be made of this configuration")
                 .with_source(error)
         })?;

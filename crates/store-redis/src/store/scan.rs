@@ -200,14 +200,16 @@ impl Walk {
         ];
         let until = self.until.min(store.link.deadline());
         let page = store.link.send("SCAN", place, args, until).await;
-        let (cursor, keys): (String, Vec<String>) = page
-            .and_then(Value::convert)
-            .map_err(store_error)?;
+        let (cursor, keys): (String, Vec<String>) =
+            page.and_then(Value::convert).map_err(store_error)?;
         if cursor == "0" {
             self.servers.pop();
         }
         self.cursor = cursor;
-        let ids: BTreeSet<_> = keys.iter().filter_map(|key| store.keys.id_of(key)).collect();
+        let ids: BTreeSet<_> = keys
+            .iter()
+            .filter_map(|key| store.keys.id_of(key))
+            .collect();
         Ok(Some(ids.into_iter().collect()))
     }
 }

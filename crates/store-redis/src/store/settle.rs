@@ -35,11 +35,15 @@ impl RedisStore {
             let record = stored.record;
             let claim = self.seals.claim(&record.identity, &holder, stored.taken);
             let word = Word {
-                has_result: true,
-                result: record.result,
                 reason: record.reason,
                 ..Word::new(State::Unknown)
             };
+            let acceptance = record.result.map(|result| Word {
+                has_result: true,
+                result: Some(result),
+                ..Word::new(State::Accepted)
+            });
+            let acceptance = acceptance.map(|word| self.seals.word(&holder, &word));
             let args = vec![
                 digest.into(),
                 bytes(holder.owner_bytes()),
@@ -48,8 +52,11 @@ impl RedisStore {
                 span(request.hold),
                 bytes(claim),
                 bytes(self.seals.word(&holder, &word)),
+                bytes(acceptance.unwrap_or_default()),
             ];
-            let reply = self.run(&self.scripts.fence, request.id, args, until).await?;
+            let reply = self
+                .run(&self.scripts.fence, request.id, args, until)
+                .await?;
             return match &*reply.what {
                 "moved" => continue,
                 "absent" => Ok(Fenced::Refused(None)),

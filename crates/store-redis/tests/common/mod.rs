@@ -1,19 +1,12 @@
-//! What the tests share: servers' addresses, keys, and stores with a prefix of their own.
+//! What the tests share: keys, and stores with a prefix of their own.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-    time::Duration,
-};
+use std::time::Duration;
 
 use counterfoil_core::{
     KeyId, Owner,
     fingerprint::{Key, Keyring, ValueKeys},
 };
-use counterfoil_store_redis::{ALostWriteMayBeRepeated, RedisConfig, RedisStore};
-use counterfoil_testkit::conformance::Harness;
+use counterfoil_store_redis::RedisConfig;
 
 /// The same keys in every test and every process.
 pub(crate) fn keys() -> ValueKeys {
@@ -28,31 +21,11 @@ pub(crate) fn prefix() -> String {
     format!("t{:08x}:", random as u32)
 }
 
+/// A configuration with a prefix of its own, and time: the machine that runs the tests has much else to do.
 pub(crate) fn config(url: &str) -> RedisConfig {
     RedisConfig::from_url(url)
         .and_then(|config| config.with_prefix(prefix()))
-        // The machine that runs the tests has much else to do.
         .and_then(|config| config.with_command_timeout(Duration::from_secs(5)))
         .and_then(|config| config.with_connect_timeout(Duration::from_secs(5)))
         .expect("a valid configuration")
-}
-
-pub(crate) async fn store(url: &str) -> RedisStore {
-    RedisStore::alone(config(url), keys(), ALostWriteMayBeRepeated)
-        .await
-        .expect("the server is there")
-}
-
-/// A store whose time passes as the suite wants it.
-pub(crate) async fn harness(url: &str) -> Harness {
-    let ahead = Arc::new(AtomicU64::new(0));
-    let store = RedisStore::with_clock_ahead(config(url), keys(), Arc::clone(&ahead))
-        .await
-        .expect("the server is there");
-    Harness::new(store, move |by| {
-        ahead.fetch_add(by.as_millis() as u64, Ordering::SeqCst);
-        std::future::ready(())
-    })
-    .with_unit(Duration::from_secs(10))
-    .with_tick(Duration::from_secs(4))
 }

@@ -41,6 +41,21 @@ async fn another_processs_news_comes_by_the_cache() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn news_that_truth_has_of_itself_comes_without_the_cache() {
+    let world = World::new();
+    let held = world.claim().await;
+    let joined = world.store.watch(world.id);
+    world.cache.be(Mood::Fails);
+    for _ in 0..3 {
+        world.store.find(world.id).await.unwrap();
+    }
+    let alone = world.store.watch(world.id);
+    world.truth.complete(&held, &paid()).await.unwrap();
+    timeout(SOON, joined).await.expect("truth told it");
+    timeout(SOON, alone).await.expect("truth told it");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cache_that_is_left_out_is_not_watched() {
     let world = World::new();
     world.cache.be(Mood::Fails);

@@ -3,6 +3,8 @@
 use std::process::Command;
 use std::time::Duration;
 
+use counterfoil_servers::Shared;
+
 use crate::needs::{CLIPPY, GIT, Need, PGBOUNCER, POSTGRES, PYTHON, REDIS, RUSTFMT};
 use crate::run::{Bound, Failure};
 use crate::texts;
@@ -11,6 +13,18 @@ use super::step::{Context, Part, Step};
 
 /// The program that black-box tests start.
 const GATEWAY: &str = "transfer-gateway";
+/// The tests that start it.
+const BLACK_BOX: &str = "tests";
+/// Those of them that ask nothing of the store but to be one.
+const FOR_ANY_STORE: &[&str] = &[
+    "credentials",
+    "hostile",
+    "lifecycle",
+    "outcomes",
+    "transfers",
+];
+/// Where their gateways keep operations.
+const STORE: &str = "COUNTERFOIL_TEST_STORE";
 /// The crate whose features are built one by one.
 const FEATURED: &str = "counterfoil";
 const HASHES: &str = "tests/hash-under-features/Cargo.toml";
@@ -45,6 +59,14 @@ pub(crate) const STEPS: &[Step] = &[
         tests,
     )
     .needs(SERVERS),
+    Step::new(
+        "stores",
+        "the black-box tests again, over each real store",
+        25,
+        stores,
+    )
+    .needs(SERVERS)
+    .stands_on(Part::Package(BLACK_BOX)),
     Step::new(
         "doctests",
         "the examples in docs and guides, with real servers",
@@ -111,6 +133,34 @@ fn tests(context: &Context, bound: Bound) -> Result<(), Failure> {
     build(context, bound)?;
     let arguments = "test --workspace --all-features --lib --bins --tests --examples";
     with_servers(context, bound, &words(arguments))
+}
+
+/// The gateway's promises are those of whatever store it stands on. In memory they were tested before.
+fn stores(context: &Context, bound: Bound) -> Result<(), Failure> {
+    build(context, bound)?;
+    let of = |server| {
+        let mut addresses = context.servers()?.addresses();
+        let address = addresses.find(|(name, _)| *name == server);
+        let (_, address) = address.expect("all servers were started");
+        Ok::<_, Failure>(address.to_owned())
+    };
+    let postgres = of(Shared::Postgres)?;
+    let stores = [
+        of(Shared::Redis)?,
+        of(Shared::RedisCluster)?,
+        of(Shared::RedisSentinel)?,
+        postgres.clone(),
+        format!("{}?pgbouncer=true", of(Shared::PgBouncer)?),
+        format!("tiered:{postgres},{}", of(Shared::Redis)?),
+    ];
+    for store in stores {
+        let mut arguments = vec!["test", "-p", BLACK_BOX];
+        arguments.extend(FOR_ANY_STORE.iter().flat_map(|test| ["--test", test]));
+        let mut command = context.workspace.cargo(&arguments);
+        command.env(STORE, store);
+        context.runner.run(&mut command, bound)?;
+    }
+    Ok(())
 }
 
 fn doctests(context: &Context, bound: Bound) -> Result<(), Failure> {
