@@ -231,6 +231,9 @@ async fn send<S: Statements>(mut place: Place<S>, mut batch: Vec<Waiting<S>>) {
             }
         }
         one_by_one(&shared, alone).await;
+        // Whoever was told just now may ask for more: those calls are to be in the next statement, and not the first of
+        // them alone in one of its own, with the others waiting for it.
+        tokio::task::yield_now().await;
         match shared.next() {
             Some(more) => batch = more,
             None => {

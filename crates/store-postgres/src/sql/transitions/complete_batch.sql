@@ -44,6 +44,8 @@ BEGIN
             ORDER BY c.p_id
         ) AS u
         WHERE t.operation_id = p_id AND t.owner = p_owner AND t.epoch = p_epoch AND {t_is_open}
+            -- The lists are sorted. With their ends known, only the partitions in between are opened.
+            AND t.operation_id BETWEEN p_ids[1] AND p_ids[calls]
         RETURNING u.place, CASE WHEN t.state = u.p_state THEN 'completed' ELSE 'in_doubt' END AS answer
     )
     SELECT coalesce(array_agg(d.place), '{}'), coalesce(array_agg(d.answer), '{}') INTO places, answers
