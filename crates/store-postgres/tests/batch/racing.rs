@@ -102,12 +102,15 @@ async fn batches_of_eight_stores_on_the_same_ids_do_not_deadlock() {
     let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
     let before = stage.count(deadlocks).await;
     let now = stage.now().await;
-    for _ in 0..4 {
+    let mut pools = Vec::new();
+    for _ in 0..8 {
+        pools.push(builder.clone().connect().await.expect("it is fit for it"));
+    }
+    for _ in 0..8 {
         let ids: Arc<Vec<_>> = Arc::new((0..500).map(|_| OperationId::mint(now)).collect());
         let mut stores = JoinSet::new();
-        for number in 0..8 {
-            let store = builder.clone().connect().await.expect("it is fit for it");
-            stores.spawn(claim_all(store, Arc::clone(&ids), number));
+        for (number, store) in pools.iter().enumerate() {
+            stores.spawn(claim_all(store.clone(), Arc::clone(&ids), number));
         }
         let mut won = Vec::new();
         while let Some(more) = timeout(BOUND, stores.join_next()).await.expect("it ends") {
