@@ -76,9 +76,14 @@ async fn a_result_that_the_server_refuses_fails_alone() {
     let store = builder.with_statements_at_once(1).connect().await;
     let store = store.expect("it is fit for it");
     let now = stage.now().await;
+    let mut leases = Vec::new();
+    for _ in 0..20 {
+        leases.push(ask::lease(
+            &store.acquire(&ask::claim(OperationId::mint(now))).await,
+        ));
+    }
     let mut calls = JoinSet::new();
-    for n in 0..20 {
-        let held = ask::lease(&store.acquire(&ask::claim(OperationId::mint(now))).await);
+    for (n, held) in leases.into_iter().enumerate() {
         let store = store.clone();
         calls.spawn(async move { (n, store.complete(&held, &ask::done(vec![b'x'; n])).await) });
     }

@@ -96,16 +96,21 @@ async fn of_64_callers_that_race_for_1000_ids_each_exactly_one_claims_each() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn batches_of_eight_stores_on_the_same_ids_do_not_deadlock() {
     let url = shared(Shared::Postgres);
-    let (stage, builder) = Stage::new(common::patient(common::builder(&url)), &url).await;
+    // A deadlock is looked for long before a batch gives up its wait, so that none goes unseen.
+    let eager = format!("{url}?options=-c%20deadlock_timeout%3D5ms");
+    let (stage, builder) = Stage::new(common::patient(common::builder(&eager)), &url).await;
     let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
     let before = stage.count(deadlocks).await;
     let now = stage.now().await;
-    for _ in 0..4 {
+    let mut pools = Vec::new();
+    for _ in 0..8 {
+        pools.push(builder.clone().connect().await.expect("it is fit for it"));
+    }
+    for _ in 0..8 {
         let ids: Arc<Vec<_>> = Arc::new((0..500).map(|_| OperationId::mint(now)).collect());
         let mut stores = JoinSet::new();
-        for number in 0..8 {
-            let store = builder.clone().connect().await.expect("it is fit for it");
-            stores.spawn(claim_all(store, Arc::clone(&ids), number));
+        for (number, store) in pools.iter().enumerate() {
+            stores.spawn(claim_all(store.clone(), Arc::clone(&ids), number));
         }
         let mut won = Vec::new();
         while let Some(more) = timeout(BOUND, stores.join_next()).await.expect("it ends") {
@@ -128,7 +133,18 @@ async fn of_many_claims_of_one_id_in_one_statement_one_wins() {
     let now = stage.now().await;
     for _ in 0..20 {
         let ids = Arc::new(vec![OperationId::mint(now); 40]);
-        let won = claim_all(store.clone(), Arc::clone(&ids), 0).await;
+        // It has the only statement while the others gather.
+        let other = ask::claim(OperationId::mint(now));
+        let (_, won) = tokio::join!(
+            store.acquire(&other),
+            claim_all(store.clone(), Arc::clone(&ids), 0)
+        );
+        stage
+            .run(&format!(
+                "DELETE FROM {{schema}}.operations WHERE operation_id = '{}'",
+                other.id
+            ))
+            .await;
         check(&stage, &ids[..1], &won).await;
         stage.run("DELETE FROM {schema}.operations").await;
     }
