@@ -76,3 +76,9 @@ mod texts {
     #[doc = include_str!("../../../docs/store-contract.md")]
     mod store_contract {}
 }
+
+#[cfg(all(doctest, feature = "postgres", feature = "redis", feature = "tiered"))]
+mod store_texts {
+    #[doc = include_str!("../../../docs/guides/07-stores.md")]
+    mod stores {}
+}

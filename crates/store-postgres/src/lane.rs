@@ -11,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::{sync::oneshot, time::Instant};
+use tokio::{sync::oneshot, task::JoinSet, time::Instant};
 
 /// Makes calls, alone or many in one statement.
 pub(crate) trait Statements: Send + Sync + 'static {
@@ -23,8 +23,12 @@ pub(crate) trait Statements: Send + Sync + 'static {
     /// Makes one call. Ends in a bounded time.
     fn one(&self, call: &Self::Call) -> impl Future<Output = Self::Answer> + Send;
 
-    /// Makes many calls, and gives their answers in the same order. Ends in a bounded time.
-    fn many(&self, calls: Vec<Self::Call>) -> impl Future<Output = Vec<Self::Answer>> + Send;
+    /// Makes many calls, and gives their answers in the same order: `None` for a call that was not applied and is to be
+    /// made alone. Ends in a bounded time.
+    fn many(&self, calls: &[Self::Call]) -> impl Future<Output = Vec<Option<Self::Answer>>> + Send;
+
+    /// How much of [`Limits::weight`] a call is.
+    fn weight(&self, call: &Self::Call) -> usize;
 
     /// The answer to a call that was never sent.
     fn never_sent(&self) -> Self::Answer;
@@ -49,6 +53,8 @@ pub(crate) struct Limits {
     pub(crate) width: usize,
     /// Calls in one statement.
     pub(crate) batch: usize,
+    /// How much the calls of one statement weigh together, unless it is one call.
+    pub(crate) weight: usize,
     /// How long a call waits for its statement to begin.
     pub(crate) wait: Duration,
 }
@@ -126,7 +132,15 @@ impl<S: Statements> Shared<S> {
         let now = Instant::now();
         // Those whose callers have gone are not made, and those that waited too long are told so.
         let mut batch = Vec::new();
+        let mut weight = 0;
         while batch.len() < self.limits.batch {
+            let Some(first) = state.waiting.front() else {
+                break;
+            };
+            weight += self.statements.weight(&first.call);
+            if weight > self.limits.weight && !batch.is_empty() {
+                break;
+            }
             let Some(first) = state.waiting.pop_front() else {
                 break;
             };
@@ -165,24 +179,61 @@ impl<S: Statements> Drop for Place<S> {
     }
 }
 
+/// How many calls go alone at once, so that one that has to wait holds up no other.
+const ALONE: usize = 2;
+
+/// Makes each call alone.
+async fn one_by_one<S: Statements>(shared: &Arc<Shared<S>>, calls: Vec<Waiting<S>>) {
+    let mut under_way = JoinSet::new();
+    for waiting in calls {
+        if under_way.len() >= ALONE {
+            under_way.join_next().await;
+        }
+        if waiting.told.is_closed() {
+            continue;
+        }
+        // Time passes while others are made alone.
+        if waiting.since.elapsed() > shared.limits.wait {
+            let _ = waiting.told.send(shared.statements.never_sent());
+            continue;
+        }
+        let shared = Arc::clone(shared);
+        under_way.spawn(async move {
+            // Its caller may have gone.
+            let _ = waiting
+                .told
+                .send(shared.statements.one(&waiting.call).await);
+        });
+    }
+    while under_way.join_next().await.is_some() {}
+}
+
 /// Sends a batch, and what has gathered meanwhile, until nothing has.
 async fn send<S: Statements>(mut place: Place<S>, mut batch: Vec<Waiting<S>>) {
     let Some(shared) = place.0.clone() else {
         return;
     };
     loop {
-        let (calls, told): (Vec<_>, Vec<_>) = batch
+        let (calls, callers): (Vec<_>, Vec<_>) = batch
             .into_iter()
-            .map(|waiting| (waiting.call, waiting.told))
+            .map(|waiting| (waiting.call, (waiting.since, waiting.told)))
             .unzip();
         let answers = match &calls[..] {
-            [one] => vec![shared.statements.one(one).await],
-            _ => shared.statements.many(calls).await,
+            [one] => vec![Some(shared.statements.one(one).await)],
+            _ => shared.statements.many(&calls).await,
         };
-        for (told, answer) in told.into_iter().zip(answers) {
-            // Its caller may have gone.
-            let _ = told.send(answer);
+        let mut alone = Vec::new();
+        for ((call, (since, told)), answer) in calls.into_iter().zip(callers).zip(answers) {
+            match answer {
+                // Its caller may have gone.
+                Some(answer) => drop(told.send(answer)),
+                None => alone.push(Waiting { call, since, told }),
+            }
         }
+        one_by_one(&shared, alone).await;
+        // Whoever was told just now may ask for more: those calls are to be in the next statement, and not the first of
+        // them alone in one of its own, with the others waiting for it.
+        tokio::task::yield_now().await;
         match shared.next() {
             Some(more) => batch = more,
             None => {
@@ -198,7 +249,7 @@ async fn send<S: Statements>(mut place: Place<S>, mut batch: Vec<Waiting<S>>) {
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use tokio::{sync::Semaphore, task::JoinSet, time::timeout};
+    use tokio::{sync::Semaphore, time::timeout};
 
     use super::*;
 
@@ -235,10 +286,16 @@ mod tests {
             Told::Answer(*call)
         }
 
-        async fn many(&self, calls: Vec<usize>) -> Vec<Told> {
+        async fn many(&self, calls: &[usize]) -> Vec<Option<Told>> {
             self.statement(calls.len()).await;
             assert!(!calls.contains(&POISON), "a statement that panics");
-            calls.into_iter().map(Told::Answer).collect()
+            let apart = calls.contains(&LONER);
+            let answer = |call: &usize| (!apart).then_some(Told::Answer(*call));
+            calls.iter().map(answer).collect()
+        }
+
+        fn weight(&self, call: &usize) -> usize {
+            *call
         }
 
         fn never_sent(&self) -> Told {
@@ -251,6 +308,7 @@ mod tests {
     }
 
     const POISON: usize = 666;
+    const LONER: usize = 777;
 
     fn lane(width: usize, batch: usize) -> (Lane<Arc<Gated>>, Arc<Gated>) {
         let gated = Arc::new(Gated {
@@ -261,6 +319,7 @@ mod tests {
         let limits = Limits {
             width,
             batch,
+            weight: 10_000,
             wait: Duration::from_secs(1),
         };
         (Lane::new(Arc::clone(&gated), limits), gated)
@@ -327,6 +386,33 @@ mod tests {
         gated.gate.add_permits(100);
         all(calls).await;
         assert_eq!(*gated.sizes.lock().expect("not poisoned"), [1, 8, 8, 3]);
+    }
+
+    #[tokio::test]
+    async fn no_statement_weighs_more_than_it_may_unless_it_is_one_call() {
+        let (lane, gated) = lane(1, 8);
+        let mut calls = JoinSet::new();
+        for (waits, call) in [1, 6_000, 4_000, 1, 20_000, 2].into_iter().enumerate() {
+            spawn(&mut calls, &lane, call);
+            waiting(&lane, waits).await;
+        }
+        gated.gate.add_permits(100);
+        all(calls).await;
+        assert_eq!(*gated.sizes.lock().expect("not poisoned"), [1, 2, 1, 1, 1]);
+    }
+
+    #[tokio::test]
+    async fn a_batch_that_failed_for_one_of_its_calls_is_made_call_by_call() {
+        let (lane, gated) = lane(1, 8);
+        let mut calls = JoinSet::new();
+        for (waits, call) in [0, 1, LONER, 2].into_iter().enumerate() {
+            spawn(&mut calls, &lane, call);
+            waiting(&lane, waits).await;
+        }
+        gated.gate.add_permits(100);
+        assert_eq!(all(calls).await, [0, 1, 2, LONER]);
+        let sizes = gated.sizes.lock().expect("not poisoned").clone();
+        assert_eq!(sizes, [1, 3, 1, 1, 1]);
     }
 
     #[tokio::test]

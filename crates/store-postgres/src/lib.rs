@@ -7,6 +7,7 @@ mod database;
 mod evidence;
 mod failure;
 mod lane;
+mod lanes;
 mod machine;
 mod migrate;
 mod partitions;

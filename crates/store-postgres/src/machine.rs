@@ -16,8 +16,10 @@ pub(crate) struct Statement {
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) acquire: Statement,
+    pub(crate) acquire_batch: Statement,
     pub(crate) renew: Statement,
     pub(crate) complete: Statement,
+    pub(crate) complete_batch: Statement,
     pub(crate) release: Statement,
     pub(crate) annotate: Statement,
     pub(crate) receive: Statement,
@@ -82,11 +84,14 @@ impl Machine {
             }
         };
         let judged = format!("a.answer, a.now, {RECORD}");
+        let placed = format!("a.claimed, a.place, {judged}");
         let read = format!("a.now, {RECORD}");
         Self {
             acquire: statement(&judged, "acquire", ACQUIRE),
+            acquire_batch: statement(&placed, "acquire_batch", ACQUIRE_BATCH),
             renew: statement("a.answer", "renew", RENEW),
             complete: statement("a.answer", "complete", COMPLETE),
+            complete_batch: statement("a.places, a.answers", "complete_batch", COMPLETE_BATCH),
             release: statement("a.answer", "release", RELEASE),
             annotate: statement("a.answer", "annotate", ANNOTATE),
             receive: statement("a.answer", "receive", RECEIVE),
@@ -117,6 +122,22 @@ const ACQUIRE: &[T] = &[
     T::INT8,
     T::INT8,
 ];
+const ACQUIRE_BATCH: &[T] = &[
+    T::BOOL_ARRAY,
+    T::UUID_ARRAY,
+    T::TEXT_ARRAY,
+    T::TEXT_ARRAY,
+    T::TEXT_ARRAY,
+    T::BYTEA_ARRAY,
+    T::UUID_ARRAY,
+    T::INT8_ARRAY,
+    T::INT8_ARRAY,
+    T::INT8_ARRAY,
+    T::BOOL_ARRAY,
+    T::INT2_ARRAY,
+    T::INT8_ARRAY,
+    T::INT8_ARRAY,
+];
 const RENEW: &[T] = &[T::UUID, T::UUID, T::INT8, T::INT8];
 const COMPLETE: &[T] = &[
     T::UUID,
@@ -128,6 +149,18 @@ const COMPLETE: &[T] = &[
     T::BYTEA,
     T::TEXT,
     T::TEXT,
+];
+const COMPLETE_BATCH: &[T] = &[
+    T::BOOL_ARRAY,
+    T::UUID_ARRAY,
+    T::UUID_ARRAY,
+    T::INT8_ARRAY,
+    T::INT2_ARRAY,
+    T::INT8_ARRAY,
+    T::TEXT_ARRAY,
+    T::BYTEA_ARRAY,
+    T::TEXT_ARRAY,
+    T::TEXT_ARRAY,
 ];
 const RELEASE: &[T] = &[T::UUID, T::UUID, T::INT8];
 const ANNOTATE: &[T] = &[T::UUID, T::UUID, T::INT8, T::TEXT, T::TEXT];

@@ -14,10 +14,12 @@ use crate::{
 pub(crate) const VERSION: i32 = 1;
 
 /// Each transition, for each table.
-const TRANSITIONS: [&str; 12] = [
+const TRANSITIONS: [&str; 14] = [
     include_str!("sql/transitions/acquire.sql"),
+    include_str!("sql/transitions/acquire_batch.sql"),
     include_str!("sql/transitions/renew.sql"),
     include_str!("sql/transitions/complete.sql"),
+    include_str!("sql/transitions/complete_batch.sql"),
     include_str!("sql/transitions/release.sql"),
     include_str!("sql/transitions/annotate.sql"),
     include_str!("sql/transitions/receive.sql"),

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use counterfoil_core::{
-    OperationId, Timestamp,
+    OperationId,
     store::{
         Acquire, Acquired, Annotated, Annotation, Cancellation, Cancelled, Capabilities, Completed,
         Completion, Decided, Decision, FenceRequest, Fenced, Lease, Listing, Page, Proposal,
@@ -14,11 +14,11 @@ use counterfoil_core::{
 };
 
 use crate::{
-    calls::{acquire, finish, owner, purge, query, settle},
+    calls::{finish, owner, purge, query, settle},
     database::Database,
-    failure::{Failure, misuse},
+    failure::misuse,
+    lanes::Lanes,
     machine::Machines,
-    partitions::{Days, keep_up},
     template::SchemaName,
 };
 
@@ -30,20 +30,10 @@ use crate::{
 pub struct PostgresStore {
     pub(crate) database: Arc<Database>,
     pub(crate) machines: Arc<Machines>,
-    pub(crate) days: Arc<Days>,
+    pub(crate) lanes: Lanes,
     pub(crate) progress: Arc<purge::Progress>,
     pub(crate) schema: SchemaName,
     pub(crate) commit_delay: Duration,
-}
-
-impl PostgresStore {
-    async fn find_record(&self, id: OperationId) -> Result<Sighting, StoreError> {
-        query::find(&self.database, self.machines.of(id), id).await
-    }
-
-    pub(crate) fn keep_up(&self, now: Timestamp) {
-        keep_up(&self.days, &self.database, &self.machines, now);
-    }
 }
 
 /// Counts only: no host, no user, no password.
@@ -70,20 +60,7 @@ impl Store for PostgresStore {
         if !request.guards.is_empty() {
             return Err(misuse("the Postgres store holds no guards"));
         }
-        let asked = acquire::Asked::new(request);
-        let statement = &self.machines.of(request.id).acquire;
-        match self.database.call(statement, &asked.values()).await {
-            Ok(rows) => {
-                let (acquired, now) = acquire::read(&rows, request)?;
-                self.keep_up(now);
-                Ok(acquired)
-            }
-            Err(Failure::Locked(locked)) => {
-                let record = self.find_record(request.id).await?.record;
-                acquire::while_locked(request, record, locked)
-            }
-            Err(failure) => Err(failure.into()),
-        }
+        self.lanes.acquire(request).await
     }
 
     async fn renew(&self, held: &Lease, lease: Duration) -> Result<Renewed, StoreError> {
@@ -95,10 +72,7 @@ impl Store for PostgresStore {
         held: &Lease,
         completion: &Completion,
     ) -> Result<Completed, StoreError> {
-        let said = finish::Said::new(held, completion)?;
-        let statement = &self.machines.of(held.id).complete;
-        let rows = self.database.call(statement, &said.values()).await?;
-        finish::read(&rows)
+        self.lanes.complete(held, completion).await
     }
 
     async fn release(&self, held: &Lease) -> Result<Released, StoreError> {
@@ -135,7 +109,7 @@ impl Store for PostgresStore {
     }
 
     async fn find(&self, id: OperationId) -> Result<Sighting, StoreError> {
-        self.find_record(id).await
+        query::find(&self.database, self.machines.of(id), id).await
     }
 
     /// Walks both tables along their primary keys: no state is indexed, since that would make every completion dearer.

@@ -15,7 +15,7 @@ use std::{
 };
 
 use counterfoil_servers::{Proxy, Redis, Weather};
-use counterfoil_store_redis::{ALostWriteMayBeRepeated, RedisConfig, RedisStore};
+use counterfoil_store_redis::{ALostWriteMayBeRepeated, RedisStore};
 use counterfoil_testkit::{Tally, Testimony};
 use tokio::time::{Instant, timeout};
 
@@ -38,8 +38,8 @@ impl Wired {
     async fn new() -> Arc<Self> {
         let server = Arc::new(Redis::start().expect("it starts"));
         let proxy = Proxy::start(server.port()).expect("it starts");
-        let config = RedisConfig::from_url(&format!("redis://127.0.0.1:{}", proxy.port()))
-            .and_then(|config| config.with_command_timeout(CALL))
+        let config = common::config(&format!("redis://127.0.0.1:{}", proxy.port()))
+            .with_command_timeout(CALL)
             .expect("a valid configuration");
         let store = RedisStore::alone(config, common::keys(), ALostWriteMayBeRepeated)
             .await

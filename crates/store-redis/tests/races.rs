@@ -3,10 +3,15 @@
 mod common;
 
 use counterfoil_servers::{Shared, shared};
-use counterfoil_testkit::races;
+use counterfoil_store_redis::{ALostWriteMayBeRepeated, RedisStore};
+use counterfoil_testkit::{conformance::Harness, races};
 
 async fn race(server: Shared) {
-    let harness = common::harness(&shared(server)).await;
+    let config = common::config(&shared(server));
+    let store = RedisStore::alone(config, common::keys(), ALostWriteMayBeRepeated)
+        .await
+        .expect("the server is there");
+    let harness = Harness::new(store, tokio::time::sleep);
     races::exactly_one(harness, 64, 1_000).await;
 }
 

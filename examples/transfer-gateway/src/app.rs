@@ -70,7 +70,8 @@ impl App {
             .with_check(transfer::refuse_what_needs_one)
             .with_lease_time(lease_time(times))
             .with_fingerprint_life(times.fingerprint_ttl)
-            .with_retention(times.retention);
+            .with_retention(times.retention)
+            .with_wait(times.wait);
         // Whoever started it said so, by --accept-lost-writes.
         let gate = if options.store.may_lose_writes() {
             gate.repeatable()

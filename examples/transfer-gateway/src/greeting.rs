@@ -55,6 +55,7 @@ Options:
   --lease TIME              how long a record waits for a sign of life of its handler [30s]
   --max-run TIME            how long a handler is kept alive [60s]
   --no-renew                leases are not renewed while a handler runs
+  --wait TIME               how long a duplicate in flight waits for the result [0s]
   --retention TIME          how long records are kept [7d]
   --max-body BYTES          longest request body, and longest response kept for a replay [1048576]
   --lang en|zh              language of answers [en]
@@ -62,8 +63,7 @@ Options:
   -h, --help                this text
   -V, --version             the version
 
-Options of later versions (--wait, --ledger-mode, --recovery, --approval-ttl, --repeat-window, --audit)
-are refused.
+Options of later versions (--ledger-mode, --recovery, --approval-ttl, --repeat-window, --audit) are refused.
 ",
         variable = keys::VARIABLE
     )

@@ -41,6 +41,8 @@ pub(crate) struct Times {
     pub(crate) max_run: Duration,
     pub(crate) retention: Duration,
     pub(crate) renewed: bool,
+    /// How long a duplicate waits for the run in flight.
+    pub(crate) wait: Duration,
 }
 
 /// What was given for the keys. `Debug` shows nothing of it.
@@ -77,6 +79,7 @@ impl Default for Times {
             max_run: minutes(1),
             retention: minutes(7 * 24 * 60),
             renewed: true,
+            wait: Duration::ZERO,
         }
     }
 }
@@ -138,6 +141,7 @@ fn take(options: &mut Options, name: &str, parser: &mut lexopt::Parser) -> Resul
         "max-run" => times.max_run = duration(name, parser)?,
         "retention" => times.retention = duration(name, parser)?,
         "no-renew" => times.renewed = false,
+        "wait" => times.wait = duration(name, parser)?,
         "max-body" => options.max_body = value(name, "a number of bytes", parser)?,
         "lang" => options.language = value(name, "en or zh", parser)?,
         "chaos" => options.chaos = true,
@@ -161,16 +165,6 @@ const LONGEST_COMMAND: usize = 16;
 /// Options of later versions: what they are today may be said, anything else is refused.
 fn later(name: &str, parser: &mut lexopt::Parser) -> Result<(), Misuse> {
     match name {
-        "wait" => {
-            let wait = duration(name, parser)?;
-            let shown = humantime::format_duration(wait).to_string();
-            only(
-                wait.is_zero(),
-                name,
-                &shown,
-                "0s: a duplicate in flight is answered at once",
-            )
-        }
         "repeat-window" => {
             let window = duration(name, parser)?;
             let shown = humantime::format_duration(window).to_string();
@@ -293,7 +287,7 @@ mod tests {
     fn every_option_of_this_version_is_read() {
         let o = options(
             "--listen [::1]:0 --store memory: --ledger l.jsonl --keys k1=00 --fingerprint-ttl 2s --quote-ttl 3s \
-             --lease 300ms --max-run 5s --retention 7d --no-renew --wait 0s --ledger-mode fenced --recovery manual \
+             --lease 300ms --max-run 5s --retention 7d --no-renew --wait 2s --ledger-mode fenced --recovery manual \
              --max-body 64 --lang zh --chaos --repeat-window 0s",
         );
         assert_eq!(o.listen.to_string(), "[::1]:0");
@@ -304,6 +298,7 @@ mod tests {
         assert_eq!(o.times.lease, Duration::from_millis(300));
         assert_eq!(o.times.max_run, Duration::from_secs(5));
         assert_eq!(o.times.retention, Duration::from_secs(7 * 86_400));
+        assert_eq!(o.times.wait, Duration::from_secs(2));
         assert!(!o.times.renewed && o.chaos);
         assert_eq!((o.max_body, o.language), (64, Language::Chinese));
     }
@@ -311,7 +306,6 @@ mod tests {
     #[test]
     fn what_a_later_version_will_do_is_refused_by_name() {
         for line in [
-            "--wait 2s",
             "--ledger-mode dedup",
             "--ledger-mode plain",
             "--recovery takeover",

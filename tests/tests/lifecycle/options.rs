@@ -107,6 +107,7 @@ fn an_option_that_does_not_exist_or_has_a_wrong_value_is_refused_by_name() {
         &["--listen", "127.0.0.1:99999"],
         &["--lease", "soon"],
         &["--fingerprint-ttl", "-1s"],
+        &["--wait", "a while"],
         &["--fingerprint-ttl", "15"],
         &["--max-body", "lots"],
         &["--max-body", "-1"],

@@ -67,7 +67,7 @@ impl CounterfoilBuilder {
     }
 
     /// Another cap of duplicates that wait ([`with_wait`](super::GateBuilder::with_wait)); past it one is answered at
-    /// once. Each asks the store two or three times a second, unless the store tells it of the end.
+    /// once. Each asks the store two to four times a second, unless the store tells it of the end.
     #[must_use]
     pub const fn with_max_waiting(mut self, duplicates: usize) -> Self {
         self.max_waiting = duplicates;
