@@ -37,6 +37,9 @@ pub struct RedisCache {
     channels: Channels,
 }
 
+/// Behind the prefix, so that a store and a cache may share one.
+const COPIES: &str = "copy:";
+
 impl RedisCache {
     /// How long a call may wait for Redis unless told otherwise: 30 ms. An operation waits for it before it asks truth, so
     /// that it has to be shorter than what it saves under load; and it is thirty times what a healthy server takes.
@@ -69,7 +72,7 @@ impl RedisCache {
         };
         Ok(Self {
             link: link(Use::Commands)?,
-            keys: KeySpace::new(config.prefix().to_owned()),
+            keys: KeySpace::new(format!("{}{COPIES}", config.prefix())),
             seals: Seals::new(keys),
             channels: Channels::new(link(Use::Channels)?),
         })

@@ -88,8 +88,7 @@ impl RedisConfig {
         Ok(self)
     }
 
-    /// What every key and channel begins with, so that services can share a server. The cache and the store of one
-    /// service need two.
+    /// What every key and channel begins with, so that services can share a server.
     ///
     /// # Errors
     ///

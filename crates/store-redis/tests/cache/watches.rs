@@ -28,7 +28,7 @@ async fn is_not_told(watch: &mut Watch) {
 
 /// How many listen to an operation's channel on a server.
 async fn listeners(redis: &Redis, world: &World, id: OperationId) -> i64 {
-    let channel = format!("{}changed:{{{}}}", world.prefix, id.simple());
+    let channel = format!("{}copy:changed:{{{}}}", world.prefix, id.simple());
     let (_, count): (String, i64) = redis.ask("PUBSUB", &["NUMSUB", &channel]).await;
     count
 }

@@ -60,7 +60,7 @@ impl World {
     }
 
     pub(crate) fn key(&self, id: OperationId) -> String {
-        format!("{}{{{}}}", self.prefix, id.simple())
+        format!("{}copy:{{{}}}", self.prefix, id.simple())
     }
 }
 

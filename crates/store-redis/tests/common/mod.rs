@@ -1,12 +1,20 @@
 //! What the tests share: keys, and stores with a prefix of their own.
+#![allow(dead_code, reason = "each test takes what it needs of it")]
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use counterfoil_core::{
     KeyId, Owner,
     fingerprint::{Key, Keyring, ValueKeys},
 };
-use counterfoil_store_redis::RedisConfig;
+use counterfoil_store_redis::{RedisConfig, RedisStore};
+use counterfoil_testkit::conformance::Harness;
 
 /// The same keys in every test and every process.
 pub(crate) fn keys() -> ValueKeys {
@@ -28,4 +36,18 @@ pub(crate) fn config(url: &str) -> RedisConfig {
         .and_then(|config| config.with_command_timeout(Duration::from_secs(5)))
         .and_then(|config| config.with_connect_timeout(Duration::from_secs(5)))
         .expect("a valid configuration")
+}
+
+/// A store whose time passes as the suite wants it.
+pub(crate) async fn harness(url: &str) -> Harness {
+    let ahead = Arc::new(AtomicU64::new(0));
+    let store = RedisStore::with_clock_ahead(config(url), keys(), Arc::clone(&ahead))
+        .await
+        .expect("the server is there");
+    Harness::new(store, move |by| {
+        ahead.fetch_add(by.as_millis() as u64, Ordering::SeqCst);
+        std::future::ready(())
+    })
+    .with_unit(Duration::from_secs(30))
+    .with_tick(Duration::from_secs(10))
 }

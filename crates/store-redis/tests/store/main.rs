@@ -11,5 +11,6 @@ mod op;
 mod outages;
 mod refusals;
 mod scripts;
+mod walks;
 mod weight;
 mod written_by_lua;
