@@ -24,6 +24,7 @@ mod tiered;
 use std::process::ExitCode;
 
 use measure::Line;
+use tokio::runtime::{Builder, Runtime};
 
 const SECTIONS: [&str; 4] = ["redis", "postgres", "tiered", "size"];
 
@@ -38,24 +39,35 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     let is_chosen = |section: &str| chosen.is_empty() || chosen.iter().any(|word| word == section);
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    runtime.block_on(async {
-        println!("| what | floor | ratio (range) | aim | met | store / floor, last round |");
-        println!("| --- | --- | --- | --- | --- | --- |");
-        if is_chosen("redis") {
-            redis::measure().await;
-        }
-        if is_chosen("postgres") {
-            postgres::measure().await;
-        }
-        if is_chosen("tiered") {
-            tiered::measure().await;
-        }
-        if is_chosen("size") {
-            size::measure().await;
-        }
-    });
+    println!("| what | floor | ratio (range) | aim | met | store / floor, last round |");
+    println!("| --- | --- | --- | --- | --- | --- |");
+    if is_chosen("redis") {
+        alone().block_on(redis::measure());
+    }
+    if is_chosen("postgres") {
+        alone().block_on(postgres::one_caller());
+        many().block_on(postgres::many_callers());
+    }
+    if is_chosen("tiered") {
+        alone().block_on(tiered::measure());
+    }
+    if is_chosen("size") {
+        many().block_on(size::measure());
+    }
     ExitCode::SUCCESS
+}
+
+/// For a lone caller, one thread: whether a reply wakes the caller's own thread or another one would else decide more than
+/// what is measured.
+fn alone() -> Runtime {
+    let built = Builder::new_current_thread().enable_all().build();
+    built.expect("a runtime")
+}
+
+/// For many callers, a thread per core, as in a service.
+fn many() -> Runtime {
+    let built = Builder::new_multi_thread().enable_all().build();
+    built.expect("a runtime")
 }
 
 fn print(line: &Line) {

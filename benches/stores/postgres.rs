@@ -16,16 +16,16 @@ use crate::{
 const ROUNDS: usize = 7;
 const ALONE: Load = Load {
     callers: 1,
-    calls: 400,
+    calls: 1_000,
 };
 const MANY: Load = Load {
     callers: 64,
-    calls: 60,
+    calls: 300,
 };
 
-pub(crate) async fn measure() {
+pub(crate) async fn many_callers() {
     let server = Postgres::start().expect("a server");
-    on(&server, "", Aim::AtLeast(3.0)).await;
+    many(&server, "", Aim::AtLeast(3.0)).await;
     drop(server);
     // The leader of each group commit waits so long before it flushes, as for a disk that takes 3 ms.
     let slow = Postgres::starter()
@@ -36,28 +36,21 @@ pub(crate) async fn measure() {
     many(&slow, ", commits of 3 ms", Aim::AtLeast(0.8)).await;
 }
 
-async fn on(server: &Postgres, note: &str, aim: Aim) {
+pub(crate) async fn one_caller() {
+    let server = Postgres::start().expect("a server");
     let store = store(server.url()).await;
     let floor = Floor::new(server.url(), 1).await;
-    let rounds = rounds(ALONE, &floor, &store, Call::Acquire).await;
-    let what = format!("Postgres acquire, 1 caller{note}");
-    print(&Line::of(
-        &what,
-        INSERT,
-        Figure::P50,
-        Aim::AtMost(1.2),
-        &rounds,
-    ));
-    let rounds = self::rounds(ALONE, &floor, &store, Call::Complete).await;
-    let what = format!("Postgres complete, 1 caller{note}");
-    print(&Line::of(
-        &what,
-        INSERT,
-        Figure::P50,
-        Aim::AtMost(1.2),
-        &rounds,
-    ));
-    many(server, note, aim).await;
+    for (call, name) in [(Call::Acquire, "acquire"), (Call::Complete, "complete")] {
+        let rounds = rounds(ALONE, &floor, &store, call).await;
+        let what = format!("Postgres {name}, 1 caller");
+        print(&Line::of(
+            &what,
+            INSERT,
+            Figure::P50,
+            Aim::AtMost(1.2),
+            &rounds,
+        ));
+    }
 }
 
 async fn many(server: &Postgres, note: &str, aim: Aim) {
