@@ -19,6 +19,7 @@ mod values;
 mod wire;
 
 pub use builder::PostgresStoreBuilder;
+pub use calls::drop_days::DroppedDays;
 pub use connect_error::ConnectError;
 pub use store::PostgresStore;
 pub use {rustls, tokio_postgres};

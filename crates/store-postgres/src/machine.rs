@@ -38,6 +38,8 @@ pub(crate) struct Machines {
     pub(crate) keyed: Machine,
     pub(crate) next_days: Statement,
     pub(crate) create_partition: Statement,
+    pub(crate) past_days: Statement,
+    pub(crate) drop_day: Statement,
 }
 
 impl Machines {
@@ -52,6 +54,16 @@ impl Machines {
             create_partition: Statement {
                 sql: schema.fill("SELECT {schema}.create_partition($1)"),
                 types: &[Type::INT8],
+            },
+            past_days: Statement {
+                sql: schema.fill("SELECT a.day FROM {schema}.past_days() AS a (day)"),
+                types: &[],
+            },
+            drop_day: Statement {
+                sql: schema.fill(
+                    "SELECT a.answer, a.dropped, a.stragglers FROM {schema}.drop_day($1, $2) AS a",
+                ),
+                types: &[Type::INT8, Type::INT4],
             },
         }
     }

@@ -31,10 +31,11 @@ const TRANSITIONS: [&str; 14] = [
     include_str!("sql/transitions/purge.sql"),
 ];
 
-const SHARED: [&str; 3] = [
+const SHARED: [&str; 4] = [
     include_str!("sql/tables.sql"),
     include_str!("sql/reading.sql"),
     include_str!("sql/partitions.sql"),
+    include_str!("sql/drop_day.sql"),
 ];
 
 /// Version 1: everything.

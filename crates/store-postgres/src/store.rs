@@ -14,7 +14,8 @@ use counterfoil_core::{
 };
 
 use crate::{
-    calls::{finish, owner, purge, query, settle},
+    DroppedDays,
+    calls::{drop_days, finish, owner, purge, query, settle},
     database::Database,
     failure::misuse,
     lanes::Lanes,
@@ -34,6 +35,25 @@ pub struct PostgresStore {
     pub(crate) progress: Arc<purge::Progress>,
     pub(crate) schema: SchemaName,
     pub(crate) commit_delay: Duration,
+}
+
+impl PostgresStore {
+    /// Drops the oldest day whose records are past their time, whole: at most one in a call.
+    ///
+    /// Records of that day that are open or not past their time move to the default partition first, and stay what they
+    /// are; a day with more than 10,000 of them is left, and this process looks at it again after ten minutes. So is a
+    /// day whose locks are not to be had within 200 ms. While a day is judged, writes to it wait.
+    ///
+    /// # Errors
+    ///
+    /// As for any call of the store. A day is dropped wholly or not at all.
+    ///
+    /// # Cancellation
+    ///
+    /// If the future is dropped, the day may have been dropped. Calling again is harmless.
+    pub async fn drop_days(&self) -> Result<DroppedDays, StoreError> {
+        drop_days::drop_days(&self.database, &self.machines, &self.progress.days).await
+    }
 }
 
 /// Counts only: no host, no user, no password.

@@ -4,6 +4,7 @@ pub(crate) mod acquire;
 pub(crate) mod acquire_batch;
 pub(crate) mod batch;
 pub(crate) mod complete_batch;
+pub(crate) mod drop_days;
 pub(crate) mod finish;
 pub(crate) mod owner;
 pub(crate) mod purge;
