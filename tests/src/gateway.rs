@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    Call, Caller, Program, Raw, Reply, process::Running, secrets::Secrets, until,
+    Call, Caller, Program, Raw, Reply, process::Running, secrets::Secrets, store, until,
     wait::until_blocking,
 };
 
@@ -38,7 +38,9 @@ impl Gateway {
     /// As [`start`](Self::start).
     #[must_use]
     pub fn start_bare(arguments: &[&str]) -> Self {
-        let arguments = [&["--listen", "127.0.0.1:0"], arguments].concat();
+        let store = store::arguments(arguments);
+        let store: Vec<&str> = store.iter().map(String::as_str).collect();
+        let arguments = [&["--listen", "127.0.0.1:0"], &store[..], arguments].concat();
         let secrets = Secrets::default();
         for pair in arguments.windows(2).filter(|pair| pair[0] == "--keys") {
             secrets.keep_keys(pair[1]);
@@ -55,7 +57,9 @@ impl Gateway {
     pub fn start_with_keys_in_env(keys: &str) -> Self {
         let secrets = Secrets::default();
         secrets.keep_keys(keys);
-        let program = Program::gateway(["--chaos", "--listen", "127.0.0.1:0"]);
+        let store = store::arguments(&[]);
+        let arguments = ["--chaos", "--listen", "127.0.0.1:0"].map(str::to_owned);
+        let program = Program::gateway(arguments.into_iter().chain(store));
         Self::of(program.with_env("COUNTERFOIL_KEYS", keys), secrets)
     }
 

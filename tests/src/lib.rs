@@ -6,7 +6,7 @@
 //! - A gateway is ended by its own process id, and its log is searched for secrets when it ends, in every test.
 //! - Nothing is skipped: a program that isn't built fails the test with the command that builds it.
 //!
-//! The tests know the project by its contract alone; no crate of ours is a dependency.
+//! The tests know the project by its contract alone; no crate of ours is a dependency but the one that starts servers.
 
 mod call;
 mod caller;
@@ -16,6 +16,7 @@ mod previewed;
 mod process;
 mod raw;
 mod secrets;
+mod store;
 mod wait;
 
 pub use call::{Call, Cut, Reply};

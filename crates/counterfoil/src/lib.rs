@@ -14,6 +14,9 @@
 //! Features change no behaviour; they add what they name:
 //!
 //! - `memory`, on by default: `MemoryStore`, which forgets on restart and serves one process.
+//! - `postgres`: the store that decides, for services that run, as `counterfoil::postgres`.
+//! - `redis`: a cache in front of it, as `counterfoil::redis`; alone only for what may run twice.
+//! - `tiered`: the two together, as `counterfoil::tiered`.
 //! - `tower`, on by default: the layer for HTTP handlers, as `counterfoil::tower`.
 //! - `axum`: extractors for axum handlers, and path values as its router found them.
 
@@ -29,6 +32,18 @@ pub use counterfoil_core::{
 #[cfg(feature = "memory")]
 #[doc(inline)]
 pub use counterfoil_store_memory::MemoryStore;
+
+#[cfg(feature = "postgres")]
+#[doc(inline)]
+pub use counterfoil_store_postgres as postgres;
+
+#[cfg(feature = "redis")]
+#[doc(inline)]
+pub use counterfoil_store_redis as redis;
+
+#[cfg(feature = "tiered")]
+#[doc(inline)]
+pub use counterfoil_store_tiered as tiered;
 
 #[cfg(feature = "tower")]
 #[doc(inline)]
@@ -60,4 +75,10 @@ mod texts {
     mod lifecycle {}
     #[doc = include_str!("../../../docs/store-contract.md")]
     mod store_contract {}
+}
+
+#[cfg(all(doctest, feature = "postgres", feature = "redis", feature = "tiered"))]
+mod store_texts {
+    #[doc = include_str!("../../../docs/guides/07-stores.md")]
+    mod stores {}
 }

@@ -37,20 +37,8 @@ impl Guard {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_read_timeout(Some(ANSWER))?;
         ours.set_write_timeout(Some(ANSWER))?;
-        let shell = Command::new("sh")
-            .args(["-c", SCRIPT, "counterfoil-guard"])
-            .arg(directory)
-            .arg(if end == Signal::QUIT { "QUIT" } else { "KILL" })
-            .args(command)
-            // Words of servers that we read must not depend on the user's language.
-            .env("LC_ALL", "C")
-            .stdin(Stdio::from(OwnedFd::from(theirs.try_clone()?)))
-            .stdout(Stdio::from(OwnedFd::from(theirs)))
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()?;
         let mut guard = Self {
-            shell,
+            shell: spawn(directory, end, command, theirs)?,
             socket: Some(BufReader::new(ours)),
         };
         guard.expect("ready")?;
@@ -100,6 +88,27 @@ impl Guard {
     }
 }
 
+/// Starts the shell at its end of a socket.
+fn spawn(
+    directory: &Path,
+    end: Signal,
+    command: &[OsString],
+    socket: UnixStream,
+) -> io::Result<Child> {
+    Command::new("sh")
+        .args(["-c", SCRIPT, "counterfoil-guard"])
+        .arg(directory)
+        .arg(if end == Signal::QUIT { "QUIT" } else { "KILL" })
+        .args(command)
+        // Words of servers that we read must not depend on the user's language.
+        .env("LC_ALL", "C")
+        .stdin(Stdio::from(OwnedFd::from(socket.try_clone()?)))
+        .stdout(Stdio::from(OwnedFd::from(socket)))
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+}
+
 impl Drop for Guard {
     fn drop(&mut self) {
         self.socket = None;
@@ -108,5 +117,52 @@ impl Drop for Guard {
             let _ = self.shell.kill();
             let _ = self.shell.wait();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::port::random;
+
+    fn directory() -> std::path::PathBuf {
+        std::env::temp_dir().join(format!("counterfoil-guard-{:016x}", random()))
+    }
+
+    fn sleeper() -> Vec<OsString> {
+        ["sleep", "600"].map(OsString::from).to_vec()
+    }
+
+    #[test]
+    fn the_shell_tidies_up_also_if_nobody_hears_its_first_word() {
+        let directory = directory();
+        let (ours, theirs) = UnixStream::pair().expect("two sockets");
+        drop(ours);
+        let shell = spawn(&directory, Signal::KILL, &sleeper(), theirs);
+        let status = bounded::wait(&mut shell.expect("it starts"), FINISH);
+        assert!(status.is_ok(), "it ends");
+        assert!(!directory.exists());
+    }
+
+    #[test]
+    fn a_directory_that_is_there_already_is_refused_and_left_alone() {
+        let directory = directory();
+        std::fs::create_dir(&directory).expect("it is new");
+        let guard = Guard::new(&directory, Signal::KILL, &sleeper());
+        assert!(guard.is_err());
+        assert!(directory.exists());
+        std::fs::remove_dir(&directory).expect("it is ours, and empty");
+    }
+
+    #[test]
+    fn what_it_started_ends_with_it() {
+        let directory = directory();
+        let mut guard = Guard::new(&directory, Signal::KILL, &sleeper()).expect("it starts");
+        let pid = guard.start().expect("it starts");
+        assert!(directory.exists());
+        assert_eq!(crate::processes::state(pid), crate::processes::State::Runs);
+        drop(guard);
+        assert_eq!(crate::processes::state(pid), crate::processes::State::Gone);
+        assert!(!directory.exists());
     }
 }

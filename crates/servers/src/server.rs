@@ -177,6 +177,15 @@ impl Server {
     }
 }
 
+impl Drop for Server {
+    /// The guard ends it. Postgres would wait five seconds for children that are frozen.
+    fn drop(&mut self) {
+        if self.pid().is_some() {
+            let _ = self.thaw();
+        }
+    }
+}
+
 /// A child that ended meanwhile is none to worry about.
 fn signal(pid: Pid, signal: Signal) -> io::Result<()> {
     match kill_process(pid, signal) {

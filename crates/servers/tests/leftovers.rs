@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use common::{directory, eventually, is_gone};
 use counterfoil_servers::{PgBouncer, Postgres, Redis, RedisSentinel};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 /// Set for the child: what it is to hold when it is killed.
 const HOLDS: &str = "COUNTERFOIL_TEST_HOLDS";
@@ -46,9 +47,7 @@ fn servers_end_when_the_whole_group_of_their_owner_is_killed() {
     let name = "servers_end_when_the_whole_group_of_their_owner_is_killed";
     let (mut owner, servers) = owner(name, "group");
     assert_eq!(servers.len(), 1);
-    let group = format!("-{}", owner.id());
-    let kill = Command::new("kill").args(["-KILL", "--", &group]).status();
-    assert!(kill.expect("kill is there").success());
+    kill_process_group(Pid::from_child(&owner), Signal::KILL).expect("it is ours");
     owner.wait().expect("it is ours");
     waits_until_gone(&servers);
 }

@@ -79,6 +79,27 @@ fn in_a_frozen_one_also_the_statements_under_way_stand_still() {
 }
 
 #[test]
+fn a_kill_takes_the_children_along_also_frozen_ones() {
+    let server = Postgres::start().expect("it starts");
+    let children = sql(
+        server.url(),
+        "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()",
+    );
+    let children: Vec<u32> = children
+        .lines()
+        .map(|pid| pid.parse().expect("a process id"))
+        .collect();
+    assert!(children.len() >= 4, "{children:?}");
+    server.freeze().expect("it freezes");
+    server.kill().expect("it dies");
+    for child in children {
+        assert!(!common::lives(child));
+    }
+    server.restart().expect("it comes back");
+    assert_eq!(sql(server.url(), "SELECT 1"), "1");
+}
+
+#[test]
 fn nothing_is_left_of_one_that_is_dropped_alive_frozen_or_dead() {
     for end in [|_: &Postgres| Ok(()), Postgres::freeze, Postgres::kill] {
         let server = Postgres::start().expect("it starts");

@@ -24,14 +24,11 @@ fn redis_speaks_tls_on_a_port_of_its_own() {
     let authority = std::env::temp_dir().join(format!("counterfoil-{}.pem", std::process::id()));
     std::fs::write(&authority, certificate).expect("it can be written");
     let port = server.tls_port().expect("it has one").to_string();
-    let output = Command::new("redis-cli")
-        .args(["-h", "127.0.0.1", "-p", &port, "--tls", "--cacert"])
-        .arg(&authority)
-        .arg("PING")
-        .output()
-        .expect("redis-cli is there");
+    let mut client = Command::new("redis-cli");
+    client.args(["-h", "127.0.0.1", "-p", &port, "--tls", "--cacert"]);
+    let answer = common::output(client.arg(&authority).arg("PING"), "");
     std::fs::remove_file(&authority).expect("it is ours");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "PONG\n");
+    assert_eq!(answer, "PONG");
     assert_eq!(redis(server.port(), &["PING"]), "PONG");
 }
 

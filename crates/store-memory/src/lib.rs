@@ -16,6 +16,8 @@
 //!   never dropped to make room.
 //! - It holds no guards and no approvals: asked for them it answers `Misuse`.
 //!
+//! Who watches a record is told of each change of its state or epoch at once. A lapse is none: nobody writes it.
+//!
 //! ```
 //! use std::time::Duration;
 //! use counterfoil_core::{
@@ -52,6 +54,7 @@ mod finish;
 mod settle;
 mod shard;
 mod store;
+mod watchers;
 
 #[cfg(test)]
 mod tests;

@@ -3,9 +3,15 @@
 use std::{
     collections::{BTreeSet, HashMap, hash_map::RandomState},
     hash::{BuildHasher, Hasher},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use counterfoil_core::{OperationId, Timestamp, store::Record};
+
+use crate::watchers::Watchers;
+
+/// With two threads and a million records, more shards gave little.
+pub(crate) const SHARDS: usize = 64;
 
 /// Records by id, and an index of those that may be dropped.
 ///
@@ -15,6 +21,7 @@ use counterfoil_core::{OperationId, Timestamp, store::Record};
 pub(crate) struct Shard {
     records: HashMap<OperationId, Record, IdHash>,
     endings: BTreeSet<(Timestamp, OperationId)>,
+    pub(crate) watchers: Watchers,
 }
 
 impl Shard {
@@ -22,6 +29,7 @@ impl Shard {
         Self {
             records: HashMap::with_hasher(hash),
             endings: BTreeSet::new(),
+            watchers: Watchers::default(),
         }
     }
 
@@ -40,6 +48,7 @@ impl Shard {
         if let Some(end) = record.purge_at() {
             self.endings.insert((end, record.id));
         }
+        self.watchers.tell(record.id);
         self.records.insert(record.id, record);
     }
 
@@ -51,8 +60,12 @@ impl Shard {
     ) -> Option<R> {
         let record = self.records.get_mut(&id)?;
         let before = record.purge_at();
+        let (state, epoch) = (record.life.state, record.life.epoch);
         let answer = change(record);
         let after = record.purge_at();
+        if (state, epoch) != (record.life.state, record.life.epoch) {
+            self.watchers.tell(id);
+        }
         if before != after {
             if let Some(end) = before {
                 self.endings.remove(&(end, id));
@@ -77,6 +90,17 @@ impl Shard {
         }
         dropped
     }
+}
+
+/// The shard that an id's record lives in, locked.
+pub(crate) fn shard_of(shards: &[Mutex<Shard>], id: OperationId) -> MutexGuard<'_, Shard> {
+    let place = usize::from(id.as_bytes()[15]) % SHARDS;
+    lock(&shards[place])
+}
+
+/// A panic under the lock leaves no half-written record: what is written is worked out before.
+pub(crate) fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
+    shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Hashes an id in one multiplication. The seed keeps a client that chooses its keys from choosing their places.

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     fmt,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard,
         atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
@@ -23,23 +23,21 @@ use counterfoil_core::{
 
 use crate::{
     claim, finish, settle,
-    shard::{IdHash, Shard},
+    shard::{IdHash, SHARDS, Shard, lock, shard_of},
+    watchers,
 };
 
 /// Keeps records in memory: forgets on restart, and serves one process.
 ///
 /// It is shared by reference, or in an `Arc`. The crate's docs say what it can't do.
 pub struct MemoryStore {
-    shards: Box<[Mutex<Shard>]>,
+    shards: Arc<[Mutex<Shard>]>,
     clock: Arc<dyn Clock>,
     birth: Timestamp,
     /// Records in all shards, never more than `capacity`.
     records: AtomicUsize,
     capacity: usize,
 }
-
-/// With two threads and a million records, more shards gave little.
-const SHARDS: usize = 64;
 
 /// A listing walks all records; a page keeps it from copying all of them.
 const MAX_PAGE: usize = 1_000;
@@ -92,10 +90,13 @@ impl MemoryStore {
         self.len() == 0
     }
 
-    /// A panic under the lock leaves no half-written record: what is written is worked out before.
+    #[cfg(test)]
+    pub(crate) fn shards(&self) -> &[Mutex<Shard>] {
+        &self.shards
+    }
+
     fn shard(&self, id: OperationId) -> MutexGuard<'_, Shard> {
-        let place = usize::from(id.as_bytes()[15]) % SHARDS;
-        lock(&self.shards[place])
+        shard_of(&self.shards, id)
     }
 
     /// Whether a record of this id may have been lost by a restart.
@@ -172,7 +173,7 @@ impl MemoryStore {
 
     fn purge_all(&self, limit: usize) -> usize {
         let mut dropped = 0;
-        for shard in &self.shards {
+        for shard in &*self.shards {
             let mut shard = lock(shard);
             dropped += self.drop_from(&mut shard, self.clock.now(), limit - dropped);
         }
@@ -297,7 +298,7 @@ impl Store for MemoryStore {
         let limit = listing.limit.min(MAX_PAGE);
         let mut first: BTreeMap<OperationId, Record> = BTreeMap::new();
         let mut more = false;
-        for shard in &self.shards {
+        for shard in &*self.shards {
             let shard = lock(shard);
             let now = self.clock.now();
             for record in shard.records() {
@@ -324,8 +325,8 @@ impl Store for MemoryStore {
         Ok(self.purge_all(limit))
     }
 
-    fn watch(&self, _: OperationId) -> Watch {
-        Watch::silent()
+    fn watch(&self, id: OperationId) -> Watch {
+        watchers::watch(&self.shards, id)
     }
 }
 
@@ -340,8 +341,4 @@ fn is_listed(record: &Record, listing: &Listing, now: Timestamp) -> bool {
 
 fn misuse(message: &'static str) -> StoreError {
     StoreError::new(StoreErrorKind::Misuse, message)
-}
-
-fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
-    shard.lock().unwrap_or_else(PoisonError::into_inner)
 }

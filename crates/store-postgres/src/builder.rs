@@ -18,6 +18,7 @@ use crate::{
     calls::purge::Progress,
     database::{Database, Limits},
     failure::Warnings,
+    lanes::{Lanes, Sharing},
     machine::Machines,
     migrate,
     partitions::Days,
@@ -37,6 +38,7 @@ pub struct PostgresStoreBuilder {
     only_warn: bool,
     max_connections: usize,
     limits: Limits,
+    sharing: Sharing,
     commit_delay: Duration,
 }
 
@@ -70,6 +72,10 @@ impl PostgresStore {
                 call: PostgresStoreBuilder::DEFAULT_CALL,
                 scan: PostgresStoreBuilder::DEFAULT_SCAN,
             },
+            sharing: Sharing {
+                width: PostgresStoreBuilder::DEFAULT_STATEMENTS_AT_ONCE,
+                batch: PostgresStoreBuilder::DEFAULT_CALLS_PER_STATEMENT,
+            },
             commit_delay: PostgresStoreBuilder::DEFAULT_COMMIT_DELAY,
         }
     }
@@ -80,6 +86,10 @@ impl PostgresStoreBuilder {
     pub const DEFAULT_SCHEMA: &'static str = "counterfoil";
     /// How many connections a store holds at most, unless told otherwise.
     pub const DEFAULT_MAX_CONNECTIONS: usize = 4;
+    /// How many statements claim at once, and as many complete, unless told otherwise.
+    pub const DEFAULT_STATEMENTS_AT_ONCE: usize = 2;
+    /// How many claims, or completions, share a statement at most, unless told otherwise.
+    pub const DEFAULT_CALLS_PER_STATEMENT: usize = 256;
     /// How long a call waits for a free connection, unless told otherwise.
     pub const DEFAULT_WAIT: Duration = Duration::from_secs(1);
     /// How long a new connection may take, unless told otherwise.
@@ -107,7 +117,23 @@ impl PostgresStoreBuilder {
         self
     }
 
-    /// How long a call waits for a free connection. Then it is `NotApplied`.
+    /// So many statements claim at once on each of the two tables, and as many complete; at least one. While they are under
+    /// way, further claims and completions wait, and go out together as soon as one of them has ended, so that they share
+    /// a statement and its commit. A caller that finds one free has a statement of its own.
+    ///
+    /// With more of them, fewer calls share a commit. With one, two callers take turns.
+    pub const fn with_statements_at_once(mut self, statements: usize) -> Self {
+        self.sharing.width = statements;
+        self
+    }
+
+    /// At most so many claims, or completions, share a statement; at least one. With one, none do.
+    pub const fn with_calls_per_statement(mut self, calls: usize) -> Self {
+        self.sharing.batch = calls;
+        self
+    }
+
+    /// How long a call waits for a free connection, and before that for a statement to share. Then it is `NotApplied`.
     pub const fn with_wait(mut self, limit: Duration) -> Self {
         self.limits.wait = limit;
         self
@@ -234,16 +260,19 @@ impl PostgresStoreBuilder {
             !self.behind_pooler,
         )
         .map_err(|_| ConnectError::NoRuntime)?;
+        let database = Arc::new(database);
+        let machines = Arc::new(Machines::new(&schema));
+        let days = Arc::new(Days::default());
         let store = PostgresStore {
-            database: Arc::new(database),
-            machines: Arc::new(Machines::new(&schema)),
-            days: Arc::new(Days::default()),
+            lanes: Lanes::new(&database, &machines, &days, self.sharing),
+            database,
+            machines,
             progress: Arc::new(Progress::default()),
             schema,
             commit_delay: self.commit_delay,
         };
         let now = Timestamp::from_unix_ms(0);
-        store.days.make(&store.database, &store.machines, now).await;
+        days.make(&store.database, &store.machines, now).await;
         Ok(store)
     }
 

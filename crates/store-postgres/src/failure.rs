@@ -20,6 +20,25 @@ pub(crate) enum Failure {
     Final(StoreError),
 }
 
+impl Failure {
+    /// Whether all that a statement did was rolled back for what may concern one of its calls only, so that each is worth
+    /// asking alone: a row that is held, a deadlock, data that the server refuses, a statement that took it too long.
+    pub(crate) fn may_be_of_one(&self) -> bool {
+        let error = match self {
+            Self::Locked(_) => return true,
+            Self::Again(error) | Self::Final(error) => error,
+        };
+        let code = std::error::Error::source(error)
+            .and_then(|source| source.downcast_ref::<Error>())
+            .and_then(Error::code);
+        error.kind() == StoreErrorKind::NotApplied
+            && code.is_some_and(|code| {
+                let class = code.code().get(..2).unwrap_or_default();
+                ["22", "23", "40", "53", "54"].contains(&class) || *code == SqlState::QUERY_CANCELED
+            })
+    }
+}
+
 impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
         match failure {

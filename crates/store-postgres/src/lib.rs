@@ -6,6 +6,8 @@ mod connect_error;
 mod database;
 mod evidence;
 mod failure;
+mod lane;
+mod lanes;
 mod machine;
 mod migrate;
 mod partitions;
@@ -18,6 +20,7 @@ mod values;
 mod wire;
 
 pub use builder::PostgresStoreBuilder;
+pub use calls::drop_days::DroppedDays;
 pub use connect_error::ConnectError;
 pub use store::PostgresStore;
 pub use {rustls, tokio_postgres};

@@ -16,8 +16,10 @@ pub(crate) struct Statement {
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) acquire: Statement,
+    pub(crate) acquire_batch: Statement,
     pub(crate) renew: Statement,
     pub(crate) complete: Statement,
+    pub(crate) complete_batch: Statement,
     pub(crate) release: Statement,
     pub(crate) annotate: Statement,
     pub(crate) receive: Statement,
@@ -38,6 +40,8 @@ pub(crate) struct Machines {
     pub(crate) keyed: Machine,
     pub(crate) next_days: Statement,
     pub(crate) create_partition: Statement,
+    pub(crate) past_days: Statement,
+    pub(crate) drop_day: Statement,
 }
 
 impl Machines {
@@ -52,6 +56,16 @@ impl Machines {
             create_partition: Statement {
                 sql: schema.fill("SELECT {schema}.create_partition($1)"),
                 types: &[Type::INT8],
+            },
+            past_days: Statement {
+                sql: schema.fill("SELECT a.day FROM {schema}.past_days() AS a (day)"),
+                types: &[],
+            },
+            drop_day: Statement {
+                sql: schema.fill(
+                    "SELECT a.answer, a.dropped, a.stragglers FROM {schema}.drop_day($1, $2) AS a",
+                ),
+                types: &[Type::INT8, Type::INT4],
             },
         }
     }
@@ -84,11 +98,14 @@ impl Machine {
             }
         };
         let judged = format!("a.answer, a.now, {RECORD}");
+        let placed = format!("a.claimed, a.place, {judged}");
         let read = format!("a.now, {RECORD}");
         Self {
             acquire: statement(&judged, "acquire", ACQUIRE),
+            acquire_batch: statement(&placed, "acquire_batch", ACQUIRE_BATCH),
             renew: statement("a.answer", "renew", RENEW),
             complete: statement("a.answer", "complete", COMPLETE),
+            complete_batch: statement("a.places, a.answers", "complete_batch", COMPLETE_BATCH),
             release: statement("a.answer", "release", RELEASE),
             annotate: statement("a.answer", "annotate", ANNOTATE),
             receive: statement("a.answer", "receive", RECEIVE),
@@ -121,6 +138,22 @@ const ACQUIRE: &[T] = &[
     T::INT8,
     T::INT8,
 ];
+const ACQUIRE_BATCH: &[T] = &[
+    T::BOOL_ARRAY,
+    T::UUID_ARRAY,
+    T::TEXT_ARRAY,
+    T::TEXT_ARRAY,
+    T::TEXT_ARRAY,
+    T::BYTEA_ARRAY,
+    T::UUID_ARRAY,
+    T::INT8_ARRAY,
+    T::INT8_ARRAY,
+    T::INT8_ARRAY,
+    T::BOOL_ARRAY,
+    T::INT2_ARRAY,
+    T::INT8_ARRAY,
+    T::INT8_ARRAY,
+];
 const RENEW: &[T] = &[T::UUID, T::UUID, T::INT8, T::INT8];
 const COMPLETE: &[T] = &[
     T::UUID,
@@ -132,6 +165,18 @@ const COMPLETE: &[T] = &[
     T::BYTEA,
     T::TEXT,
     T::TEXT,
+];
+const COMPLETE_BATCH: &[T] = &[
+    T::BOOL_ARRAY,
+    T::UUID_ARRAY,
+    T::UUID_ARRAY,
+    T::INT8_ARRAY,
+    T::INT2_ARRAY,
+    T::INT8_ARRAY,
+    T::TEXT_ARRAY,
+    T::BYTEA_ARRAY,
+    T::TEXT_ARRAY,
+    T::TEXT_ARRAY,
 ];
 const RELEASE: &[T] = &[T::UUID, T::UUID, T::INT8];
 const ANNOTATE: &[T] = &[T::UUID, T::UUID, T::INT8, T::TEXT, T::TEXT];

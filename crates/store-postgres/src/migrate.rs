@@ -14,10 +14,12 @@ use crate::{
 pub(crate) const VERSION: i32 = 1;
 
 /// Each transition, for each table.
-const TRANSITIONS: [&str; 13] = [
+const TRANSITIONS: [&str; 15] = [
     include_str!("sql/transitions/acquire.sql"),
+    include_str!("sql/transitions/acquire_batch.sql"),
     include_str!("sql/transitions/renew.sql"),
     include_str!("sql/transitions/complete.sql"),
+    include_str!("sql/transitions/complete_batch.sql"),
     include_str!("sql/transitions/release.sql"),
     include_str!("sql/transitions/annotate.sql"),
     include_str!("sql/transitions/receive.sql"),
@@ -30,10 +32,11 @@ const TRANSITIONS: [&str; 13] = [
     include_str!("sql/transitions/in_transaction.sql"),
 ];
 
-const SHARED: [&str; 3] = [
+const SHARED: [&str; 4] = [
     include_str!("sql/tables.sql"),
     include_str!("sql/reading.sql"),
     include_str!("sql/partitions.sql"),
+    include_str!("sql/drop_day.sql"),
 ];
 
 /// Version 1: everything.

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use counterfoil_core::{
-    OperationId, Timestamp,
+    OperationId,
     store::{
         Acquire, Acquired, Annotated, Annotation, Cancellation, Cancelled, Capabilities, Completed,
         Completion, Decided, Decision, FenceRequest, Fenced, Lease, Listing, Page, Proposal,
@@ -14,11 +14,12 @@ use counterfoil_core::{
 };
 
 use crate::{
-    calls::{acquire, finish, owner, purge, query, settle},
+    DroppedDays,
+    calls::{acquire, drop_days, finish, owner, purge, query, settle},
     database::Database,
-    failure::{Failure, misuse},
+    failure::misuse,
+    lanes::Lanes,
     machine::Machines,
-    partitions::{Days, keep_up},
     template::SchemaName,
 };
 
@@ -30,19 +31,28 @@ use crate::{
 pub struct PostgresStore {
     pub(crate) database: Arc<Database>,
     pub(crate) machines: Arc<Machines>,
-    pub(crate) days: Arc<Days>,
+    pub(crate) lanes: Lanes,
     pub(crate) progress: Arc<purge::Progress>,
     pub(crate) schema: SchemaName,
     pub(crate) commit_delay: Duration,
 }
 
 impl PostgresStore {
-    async fn find_record(&self, id: OperationId) -> Result<Sighting, StoreError> {
-        query::find(&self.database, self.machines.of(id), id).await
-    }
-
-    pub(crate) fn keep_up(&self, now: Timestamp) {
-        keep_up(&self.days, &self.database, &self.machines, now);
+    /// Drops the oldest day whose records are past their time, whole: at most one in a call.
+    ///
+    /// Records of that day that are open or not past their time move to the default partition first, and stay what they
+    /// are; a day with more than 10,000 of them is left, and this process looks at it again after ten minutes. So is a
+    /// day whose locks are not to be had within 200 ms. While a day is judged, writes to it wait.
+    ///
+    /// # Errors
+    ///
+    /// As for any call of the store. A day is dropped wholly or not at all.
+    ///
+    /// # Cancellation
+    ///
+    /// If the future is dropped, the day may have been dropped. Calling again is harmless.
+    pub async fn drop_days(&self) -> Result<DroppedDays, StoreError> {
+        drop_days::drop_days(&self.database, &self.machines, &self.progress.days).await
     }
 }
 
@@ -68,20 +78,7 @@ impl Store for PostgresStore {
     /// one, or `NotApplied` where that would be no answer.
     async fn acquire(&self, request: &Acquire) -> Result<Acquired, StoreError> {
         acquire::check(request)?;
-        let asked = acquire::Asked::new(request);
-        let statement = &self.machines.of(request.id).acquire;
-        match self.database.call(statement, &asked.values()).await {
-            Ok(rows) => {
-                let (acquired, now) = acquire::read(&rows, request)?;
-                self.keep_up(now);
-                Ok(acquired)
-            }
-            Err(Failure::Locked(locked)) => {
-                let record = self.find_record(request.id).await?.record;
-                acquire::while_locked(request, record, locked)
-            }
-            Err(failure) => Err(failure.into()),
-        }
+        self.lanes.acquire(request).await
     }
 
     async fn renew(&self, held: &Lease, lease: Duration) -> Result<Renewed, StoreError> {
@@ -93,10 +90,7 @@ impl Store for PostgresStore {
         held: &Lease,
         completion: &Completion,
     ) -> Result<Completed, StoreError> {
-        let said = finish::Said::new(held, completion)?;
-        let statement = &self.machines.of(held.id).complete;
-        let rows = self.database.call(statement, &said.values()).await?;
-        finish::read(&rows)
+        self.lanes.complete(held, completion).await
     }
 
     async fn release(&self, held: &Lease) -> Result<Released, StoreError> {
@@ -133,7 +127,7 @@ impl Store for PostgresStore {
     }
 
     async fn find(&self, id: OperationId) -> Result<Sighting, StoreError> {
-        self.find_record(id).await
+        query::find(&self.database, self.machines.of(id), id).await
     }
 
     /// Walks both tables along their primary keys: no state is indexed, since that would make every completion dearer.

@@ -9,6 +9,15 @@ use crate::ConnectError;
 /// shorter than a caller's patience.
 pub(crate) const LOCK_TIMEOUT: &str = "500ms";
 
+/// How long a batch waits for a row, while all of its callers do. Then each call goes alone, with the whole patience.
+const BATCH_LOCK_TIMEOUT: &str = "100ms";
+
+/// How long all waits of a batch may take together.
+const BATCH_PATIENCE: &str = "1s";
+
+/// A result of so many bytes is not sent together with others' answers. 256 that are just smaller make 4 MiB.
+const LARGE: &str = "16384";
+
 /// How long the making of a partition waits for calls under way. New calls queue behind it meanwhile.
 const DDL_LOCK_TIMEOUT: &str = "200ms";
 
@@ -19,7 +28,7 @@ const MOVABLE: &str = "1000";
 const ROUNDS: &str = "100";
 
 /// How full a page is made by claims; the rest is for the versions that completions write.
-const FILLFACTOR: &str = "60";
+const FILLFACTOR: &str = "55";
 
 /// Why an honest `failed` or release leaves a record unknown.
 const IN_DOUBT: &str = "an earlier attempt may have done it";
@@ -56,12 +65,16 @@ impl SchemaName {
         let quoted = format!("\"{}\"", self.0);
         let literal = format!("'{}'", self.0);
         let mut text = template
+            .replace("{complete_set}", COMPLETE_SET.trim_end())
             .replace("{t_is_open}", T_IS_OPEN)
             .replace("{t_stays_unknown}", T_STAYS_UNKNOWN)
             .replace("{schema}", &quoted)
             .replace("{schema_text}", &literal)
             .replace("{schema_name}", &self.0)
             .replace("{lock_timeout}", LOCK_TIMEOUT)
+            .replace("{batch_lock_timeout}", BATCH_LOCK_TIMEOUT)
+            .replace("{batch_patience}", BATCH_PATIENCE)
+            .replace("{large}", LARGE)
             .replace("{ddl_lock_timeout}", DDL_LOCK_TIMEOUT)
             .replace("{movable}", MOVABLE)
             .replace("{rounds}", ROUNDS)
@@ -89,6 +102,9 @@ const T_IS_OPEN: &str = "(t.state IN ({in_flight}, {unknown}) OR (t.state = {acc
 
 /// Whether what is said leaves the row unknown: doubt does, and `failed` after a takeover.
 const T_STAYS_UNKNOWN: &str = "(p_state = {unknown} OR (p_state = {failed} AND t.in_doubt))";
+
+/// What a completion writes, alone or with others.
+const COMPLETE_SET: &str = include_str!("sql/transitions/complete_set.sql");
 
 /// The number that stands for a state in a row. They are never given to another state.
 pub(crate) const fn code_of(state: State) -> i16 {

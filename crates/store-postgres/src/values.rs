@@ -7,7 +7,7 @@ use counterfoil_core::{Epoch, OperationId, Owner, Timestamp};
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 /// The 16 bytes of a `uuid` column.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Id(pub(crate) [u8; 16]);
 
 impl From<OperationId> for Id {

@@ -37,8 +37,7 @@ impl TieredStore {
     /// place answers within one millisecond or two, so that this is no answer any more.
     pub const DEFAULT_CACHE_LIMIT: Duration = Duration::from_millis(20);
 
-    /// How many tasks tell the cache at a time. Each holds a record; one that takes half a millisecond makes room for
-    /// two thousand more a second.
+    /// How many tasks tell the cache at a time: each holds a record with its result, and takes half a millisecond or so.
     pub const DEFAULT_MAX_TASKS: u32 = 32;
 
     /// `cache` in front of `truth`.

@@ -71,6 +71,19 @@ pub enum Fault {
     Nothing,
 }
 
+/// What becomes of watches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Watches {
+    /// The store's own.
+    #[default]
+    Passed,
+    /// They never end: news is lost, or the store has none.
+    Silent,
+    /// They end at once, whether or not anything changed.
+    Restless,
+}
+
 /// A method of [`Store`].
 #[expect(missing_docs, reason = "each is named as the trait's method is")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -104,6 +117,7 @@ struct Script {
     next: HashMap<Method, VecDeque<Fault>>,
     always: HashMap<Method, Fault>,
     calls: HashMap<Method, usize>,
+    watches: Watches,
 }
 
 impl Flaky {
@@ -175,6 +189,11 @@ impl Flaky {
         for method in Method::ALL {
             self.always(method, fail.then_some(Fault::NotApplied));
         }
+    }
+
+    /// What becomes of watches from now on.
+    pub fn watches(&self, watches: Watches) {
+        self.script().watches = watches;
     }
 
     /// How many calls of a method began, those that failed included.
@@ -360,6 +379,11 @@ impl Store for Flaky {
     }
 
     fn watch(&self, id: OperationId) -> Watch {
-        self.inner.watch(id)
+        let watches = self.script().watches;
+        match watches {
+            Watches::Passed => self.inner.watch(id),
+            Watches::Silent => Watch::silent(),
+            Watches::Restless => Watch::new(std::future::ready(())),
+        }
     }
 }

@@ -5,10 +5,10 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use crate::test;
+use crate::{servers, test};
 
 /// Every command, in the order of the help.
-const COMMANDS: &[Command] = &[test::COMMAND];
+const COMMANDS: &[Command] = &[test::COMMAND, servers::COMMAND];
 
 /// One command of `cargo xtask`.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +57,9 @@ fn understand(arguments: &[String]) -> Result<Asked, Misuse> {
         ["help", name] => Ok(Asked::Help((find(name)?.help)())),
         [name, ref rest @ ..] => {
             let command = find(name)?;
-            if rest.iter().any(|word| matches!(*word, "--help" | "-h")) {
+            // What follows two dashes is for another program, and so is its help.
+            let mut ours = rest.iter().take_while(|word| **word != "--");
+            if ours.any(|word| matches!(*word, "--help" | "-h")) {
                 return Ok(Asked::Help((command.help)()));
             }
             Ok(Asked::Run(command, 1))
@@ -123,6 +125,12 @@ mod tests {
             };
             assert!(text.contains("Usage: cargo xtask test"), "{text}");
         }
+    }
+
+    #[test]
+    fn help_asked_of_another_program_is_left_to_it() {
+        let asked = asked(&["servers", "--", "redis-cli", "-h"]);
+        assert!(matches!(asked, Ok(Asked::Run(..))));
     }
 
     #[test]

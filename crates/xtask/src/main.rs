@@ -3,8 +3,8 @@
 //! Purpose: one way to do what the project asks of a contributor and of its continuous integration, on a machine that
 //! has nothing but Rust. `cargo xtask` alone says what there is.
 //!
-//! The way through the files: [`command`] (the table of commands, and the help), one module per command ([`mod@test`]), and
-//! what commands share: [`needs`] (tools, and how they are installed), [`run`] (child processes with a bound),
+//! The way through the files: [`command`] (the table of commands, and the help), one module per command ([`mod@test`],
+//! [`servers`]), and what commands share: [`needs`] (tools, and how they are installed), [`run`] (child processes with a bound),
 //! [`workspace`] (what cargo says of this workspace), [`texts`] (checks of the tree's files).
 //!
 //! Caveat: it needs a Unix, because it ends the whole process group of a step that hangs.
@@ -21,6 +21,7 @@ compile_error!("cargo xtask needs a Unix (Linux, macOS, or WSL)");
 mod command;
 mod needs;
 mod run;
+mod servers;
 mod test;
 mod texts;
 mod workspace;

@@ -3,6 +3,9 @@
 //! Rules: only what is missing is installed, and only what the steps at hand need. Packages come through `apt-get`, as
 //! root or by a sudo that asks for no password; without that right, the one command to run is printed. A new need is one
 //! more constant.
+//!
+//! Caveat: where the system runs services, Debian's packages of servers start one each on its standard port. The tests
+//! use programs and no services, and leave those alone.
 
 use std::process::Command;
 use std::time::Duration;
@@ -31,6 +34,29 @@ pub(crate) const GIT: Need = Need {
 pub(crate) const PYTHON: Need = Need {
     name: "python3",
     probe: &["python3", "--version"],
+    source: Source::Package,
+};
+
+/// The server of Redis, which brings its command line too.
+pub(crate) const REDIS: Need = Need {
+    name: "redis-server",
+    probe: &["sh", "-c", "redis-server --version && redis-cli --version"],
+    source: Source::Package,
+};
+/// The server of Postgres, and its command line. Debian keeps the server out of the path.
+pub(crate) const POSTGRES: Need = Need {
+    name: "postgresql",
+    probe: &[
+        "sh",
+        "-c",
+        "psql --version && { command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; }",
+    ],
+    source: Source::Package,
+};
+/// The pool before Postgres. Debian keeps it where only root's path leads.
+pub(crate) const PGBOUNCER: Need = Need {
+    name: "pgbouncer",
+    probe: &["sh", "-c", "PATH=$PATH:/usr/sbin; pgbouncer --version"],
     source: Source::Package,
 };
 
@@ -87,7 +113,7 @@ fn missing(needs: &[Need], runner: &Runner) -> Result<Vec<Need>, Failure> {
     for need in needs {
         let there = is_there(need, runner)?;
         println!(
-            "{:<10} {}",
+            "{:<12} {}",
             need.name,
             if there { "is there" } else { "is missing" }
         );

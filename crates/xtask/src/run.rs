@@ -10,12 +10,13 @@
 use std::fmt;
 use std::io::{self, Read as _};
 use std::os::unix::process::CommandExt as _;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use counterfoil_servers::Shared;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -55,11 +56,13 @@ pub(crate) enum Failure {
 
 impl Runner {
     /// From here on the signals that ask to stop are heard, and no longer end the process by themselves.
-    pub(crate) fn new() -> io::Result<Self> {
+    pub(crate) fn new() -> Result<Self, Failure> {
         let signal = Arc::new(AtomicUsize::new(0));
         for number in [SIGINT, SIGTERM, SIGHUP] {
             let value = usize::try_from(number).expect("signal numbers are positive");
-            signal_hook::flag::register_usize(number, Arc::clone(&signal), value)?;
+            signal_hook::flag::register_usize(number, Arc::clone(&signal), value).map_err(
+                |error| Failure::Found(format!("signals can't be listened to: {error}")),
+            )?;
         }
         Ok(Self { signal })
     }
@@ -114,6 +117,13 @@ impl Runner {
             number => Err(Failure::Interrupted(
                 i32::try_from(number).expect("it was an i32 when it was registered"),
             )),
+        }
+    }
+
+    /// Returns when we are asked to stop, and not before.
+    pub(crate) fn wait_for_a_signal(&self) {
+        while self.checkpoint().is_ok() {
+            thread::sleep(POLL);
         }
     }
 
@@ -183,6 +193,17 @@ impl Bound {
     }
 }
 
+impl Failure {
+    /// What the program is to exit with.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            // The custom of shells; every signal that we listen to is far below 128.
+            Self::Interrupted(signal) => ExitCode::from(128 + u8::try_from(*signal).unwrap_or(0)),
+            _ => ExitCode::FAILURE,
+        }
+    }
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -210,11 +231,13 @@ fn has_ended(child: Pid) -> bool {
     }
 }
 
-/// The command as one would type it: programs by name, and the variables that it sets.
+/// The command as one would type it: programs by name, and the variables that it sets. Not so those with the addresses of
+/// servers, which end with the run.
 fn shown(command: &Command) -> String {
     let mut words = Vec::new();
     for (name, value) in command.get_envs() {
-        if let Some(value) = value {
+        let is_address = Shared::ALL.iter().any(|server| name == server.variable());
+        if let Some(value) = value.filter(|_| !is_address) {
             words.push(format!(
                 "{}={}",
                 name.display(),
@@ -350,6 +373,7 @@ mod tests {
         let mut command = Command::new("/some/where/cargo");
         command
             .env("RUSTDOCFLAGS", "-D warnings")
+            .env(Shared::Redis.variable(), "redis://127.0.0.1:1")
             .args(["doc", "--no-deps"]);
         assert_eq!(
             shown(&command),

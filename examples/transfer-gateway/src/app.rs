@@ -10,10 +10,11 @@ use axum::{
     routing::{any, get, get_service, post, post_service},
 };
 use counterfoil::{
-    Clock, MemoryStore, OperationId, Subject, SystemClock,
+    Clock, OperationId, Subject, SystemClock,
     answer::Wording,
     engine::{ConfigError, Counterfoil, Gate, LeaseTime},
     fingerprint::Keyring,
+    store::Store,
     tower::{CancelService, ConfirmLayer, PreviewService, StatusService},
 };
 use http::StatusCode;
@@ -48,17 +49,18 @@ const OWN_TIMEOUT: Duration = Duration::from_millis(50);
 const BACKOFF_TOTAL: Duration = Duration::ZERO;
 
 impl App {
-    /// The service in memory, with its keys and its ledger.
+    /// The service over a store, with its keys and its ledger.
     ///
     /// # Errors
     ///
     /// A configuration that would break a promise.
     pub(crate) fn new(
         options: &Options,
+        store: Arc<dyn Store>,
         keys: Keyring,
         ledger: Ledger,
     ) -> Result<Self, ConfigError> {
-        let counterfoil = Counterfoil::builder(MemoryStore::new(), keys)
+        let counterfoil = Counterfoil::builder(store, keys)
             .with_wording(options.language.wording())
             .build()?;
         let times = &options.times;
@@ -69,7 +71,14 @@ impl App {
             .with_lease_time(lease_time(times))
             .with_fingerprint_life(times.fingerprint_ttl)
             .with_retention(times.retention)
-            .build()?;
+            .with_wait(times.wait);
+        // Whoever started it said so, by --accept-lost-writes.
+        let gate = if options.store.may_lose_writes() {
+            gate.repeatable()
+        } else {
+            gate
+        };
+        let gate = gate.build()?;
         Ok(Self(Arc::new(Parts {
             counterfoil,
             gate,

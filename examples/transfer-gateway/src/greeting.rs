@@ -2,10 +2,11 @@
 
 use std::net::SocketAddr;
 
-use crate::keys;
+use crate::{keys, store::Place};
 
 /// The lines on stdout once it is ready: the first is read by programs, the rest by people.
-pub(crate) fn ready(address: SocketAddr) -> String {
+pub(crate) fn ready(address: SocketAddr, store: &Place) -> String {
+    let kept = store.described();
     let url = format!("http://{address}");
     let caller = "-H 'Authorization: Bearer acme/agent-7'";
     let json = "-H 'Content-Type: application/json'";
@@ -23,7 +24,7 @@ Three commands to try, in one shell (repeat the second one as often as you like)
   curl -s -w '\n' {url}/v1/operation {caller} -H "Counterfoil-Fingerprint: $F"
 
 Callers are `Authorization: Bearer TENANT/PRINCIPAL`: a stand-in that believes anybody, for trying out only.
-Operations are kept in memory, and forgotten when this process ends. Ctrl-C ends it.
+Operations are kept {kept}. Ctrl-C ends it.
 "#
     )
 }
@@ -41,8 +42,11 @@ Usage: transfer-gateway [OPTIONS]
 
 Options:
   --listen ADDR             where it listens; port 0 takes a free one [127.0.0.1:8080]
-  --store memory:           where operations are kept; in this version in memory only:
-                            of one process, and gone with it
+  --store URL               where operations are kept: memory: (of one process, and gone with it), postgres://…,
+                            redis://…, redis-cluster://…, redis-sentinel://… (rediss… for TLS), or both as
+                            tiered:postgres://…,redis://…; a Postgres URL with the parameter pgbouncer=true leads to a
+                            pooler in transaction mode [memory:]
+  --accept-lost-writes      needed for Redis alone, which may lose a claim that it acknowledged
   --ledger PATH             appends effects to this file, one JSON line each [in memory]
   --keys KID=HEX[,…]        signing keys of 32 to 64 bytes, the first signs; else ${variable},
                             which other users of the machine can't see; else a random one
@@ -51,6 +55,7 @@ Options:
   --lease TIME              how long a record waits for a sign of life of its handler [30s]
   --max-run TIME            how long a handler is kept alive [60s]
   --no-renew                leases are not renewed while a handler runs
+  --wait TIME               how long a duplicate in flight waits for the result [0s]
   --retention TIME          how long records are kept [7d]
   --max-body BYTES          longest request body, and longest response kept for a replay [1048576]
   --lang en|zh              language of answers [en]
@@ -58,8 +63,7 @@ Options:
   -h, --help                this text
   -V, --version             the version
 
-Options of later versions (--wait, --ledger-mode, --recovery, --approval-ttl, --repeat-window, --audit,
---accept-lost-writes) are refused.
+Options of later versions (--ledger-mode, --recovery, --approval-ttl, --repeat-window, --audit) are refused.
 ",
         variable = keys::VARIABLE
     )

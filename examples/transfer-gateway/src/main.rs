@@ -24,6 +24,7 @@ mod options;
 mod reply;
 mod server;
 mod signals;
+mod store;
 #[cfg(test)]
 mod tests;
 mod transfer;
@@ -75,7 +76,7 @@ fn in_runtime(task: impl Future<Output = ExitCode>) -> ExitCode {
 }
 
 async fn serve(options: Options) -> ExitCode {
-    let app = match assemble(&options) {
+    let app = match assemble(&options).await {
         Ok(app) => app,
         Err((code, sentence)) => return fail(code, &sentence),
     };
@@ -92,7 +93,7 @@ async fn serve(options: Options) -> ExitCode {
         Err(sentence) => return fail(1, &sentence),
     };
     let address = listener.local_addr().unwrap_or(options.listen);
-    say(&greeting::ready(address));
+    say(&greeting::ready(address, &options.store));
     server::serve(
         listener,
         app.router(&options),
@@ -114,14 +115,17 @@ const MARGIN: Duration = Duration::from_secs(3);
 /// What waits longer for a process to stop kills it.
 const LONGEST_STOP: Duration = Duration::from_secs(30);
 
-fn assemble(options: &Options) -> Result<App, (u8, String)> {
+async fn assemble(options: &Options) -> Result<App, (u8, String)> {
     let misuse = |error: &dyn std::error::Error| (EXIT_MISUSE, with_sources(error));
     let keys = keys::load(options.keys.as_ref()).map_err(|error| misuse(&error))?;
     let ledger = match &options.ledger {
         None => Ledger::in_memory(),
         Some(path) => Ledger::open(path).map_err(|error| (1, error.to_string()))?,
     };
-    App::new(options, keys, ledger).map_err(|error| misuse(&error))
+    let store = store::open(&options.store, &keys)
+        .await
+        .map_err(|error| (1, with_sources(&error)))?;
+    App::new(options, store, keys, ledger).map_err(|error| misuse(&error))
 }
 
 fn with_sources(error: &dyn std::error::Error) -> String {

@@ -6,7 +6,7 @@ use std::{ffi::OsString, fmt, net::SocketAddr, path::PathBuf, str::FromStr, time
 
 use lexopt::Arg;
 
-use crate::language::Language;
+use crate::{language::Language, store::Place};
 
 /// What is asked of the program.
 #[derive(Debug)]
@@ -21,6 +21,9 @@ pub(crate) enum Command {
 #[derive(Debug)]
 pub(crate) struct Options {
     pub(crate) listen: SocketAddr,
+    pub(crate) store: Place,
+    /// Whether a store may be used that can lose an acknowledged claim.
+    pub(crate) accept_lost_writes: bool,
     pub(crate) ledger: Option<PathBuf>,
     pub(crate) keys: Option<KeysText>,
     pub(crate) times: Times,
@@ -38,6 +41,8 @@ pub(crate) struct Times {
     pub(crate) max_run: Duration,
     pub(crate) retention: Duration,
     pub(crate) renewed: bool,
+    /// How long a duplicate waits for the run in flight.
+    pub(crate) wait: Duration,
 }
 
 /// What was given for the keys. `Debug` shows nothing of it.
@@ -52,6 +57,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            store: Place::Memory,
+            accept_lost_writes: false,
             ledger: None,
             keys: None,
             times: Times::default(),
@@ -72,6 +79,7 @@ impl Default for Times {
             max_run: minutes(1),
             retention: minutes(7 * 24 * 60),
             renewed: true,
+            wait: Duration::ZERO,
         }
     }
 }
@@ -123,6 +131,8 @@ fn take(options: &mut Options, name: &str, parser: &mut lexopt::Parser) -> Resul
     let times = &mut options.times;
     match name {
         "listen" => options.listen = value(name, "an address such as 127.0.0.1:8080", parser)?,
+        "store" => options.store = Place::parse(&text(name, parser)?).map_err(misuse)?,
+        "accept-lost-writes" => options.accept_lost_writes = true,
         "ledger" => options.ledger = Some(parser.value()?.into()),
         "keys" => options.keys = Some(KeysText(text(name, parser)?)),
         "fingerprint-ttl" => times.fingerprint_ttl = duration(name, parser)?,
@@ -131,6 +141,7 @@ fn take(options: &mut Options, name: &str, parser: &mut lexopt::Parser) -> Resul
         "max-run" => times.max_run = duration(name, parser)?,
         "retention" => times.retention = duration(name, parser)?,
         "no-renew" => times.renewed = false,
+        "wait" => times.wait = duration(name, parser)?,
         "max-body" => options.max_body = value(name, "a number of bytes", parser)?,
         "lang" => options.language = value(name, "en or zh", parser)?,
         "chaos" => options.chaos = true,
@@ -154,22 +165,6 @@ const LONGEST_COMMAND: usize = 16;
 /// Options of later versions: what they are today may be said, anything else is refused.
 fn later(name: &str, parser: &mut lexopt::Parser) -> Result<(), Misuse> {
     match name {
-        "store" => {
-            let url = text(name, parser)?;
-            // The rest of a URL may hold a password.
-            let scheme = url.split(':').next().unwrap_or_default();
-            only(url == "memory:", name, scheme, "memory:")
-        }
-        "wait" => {
-            let wait = duration(name, parser)?;
-            let shown = humantime::format_duration(wait).to_string();
-            only(
-                wait.is_zero(),
-                name,
-                &shown,
-                "0s: a duplicate in flight is answered at once",
-            )
-        }
         "repeat-window" => {
             let window = duration(name, parser)?;
             let shown = humantime::format_duration(window).to_string();
@@ -188,9 +183,7 @@ fn later(name: &str, parser: &mut lexopt::Parser) -> Result<(), Misuse> {
             let recovery = text(name, parser)?;
             only(recovery == "manual", name, &recovery, "manual")
         }
-        "accept-lost-writes" | "approval-ttl" | "audit" => {
-            Err(misuse(format!("--{name} is not in this version")))
-        }
+        "approval-ttl" | "audit" => Err(misuse(format!("--{name} is not in this version"))),
         _ => Err(misuse(format!("there is no option --{name}; see --help"))),
     }
 }
@@ -210,6 +203,18 @@ fn check(options: &Options) -> Result<(), Misuse> {
         return Err(misuse(format!(
             "--chaos lets any caller break this process, so it needs a loopback --listen, and {ip} is none"
         )));
+    }
+    if options.store.may_lose_writes() && !options.accept_lost_writes {
+        return Err(misuse(
+            "Redis alone may lose a claim that it acknowledged, and then a transfer happens twice; start with \
+             --accept-lost-writes if that may be, or put it in front of Postgres with --store tiered:…"
+                .to_owned(),
+        ));
+    }
+    if !options.store.may_lose_writes() && options.accept_lost_writes {
+        return Err(misuse(
+            "--accept-lost-writes is for Redis alone; this store loses none".to_owned(),
+        ));
     }
     if options.times.quote_ttl < SHORTEST_QUOTE {
         return Err(misuse(
@@ -282,7 +287,7 @@ mod tests {
     fn every_option_of_this_version_is_read() {
         let o = options(
             "--listen [::1]:0 --store memory: --ledger l.jsonl --keys k1=00 --fingerprint-ttl 2s --quote-ttl 3s \
-             --lease 300ms --max-run 5s --retention 7d --no-renew --wait 0s --ledger-mode fenced --recovery manual \
+             --lease 300ms --max-run 5s --retention 7d --no-renew --wait 2s --ledger-mode fenced --recovery manual \
              --max-body 64 --lang zh --chaos --repeat-window 0s",
         );
         assert_eq!(o.listen.to_string(), "[::1]:0");
@@ -293,6 +298,7 @@ mod tests {
         assert_eq!(o.times.lease, Duration::from_millis(300));
         assert_eq!(o.times.max_run, Duration::from_secs(5));
         assert_eq!(o.times.retention, Duration::from_secs(7 * 86_400));
+        assert_eq!(o.times.wait, Duration::from_secs(2));
         assert!(!o.times.renewed && o.chaos);
         assert_eq!((o.max_body, o.language), (64, Language::Chinese));
     }
@@ -300,13 +306,9 @@ mod tests {
     #[test]
     fn what_a_later_version_will_do_is_refused_by_name() {
         for line in [
-            "--store redis://user:secret@host",
-            "--store=postgres://user:secret@host",
-            "--wait 2s",
             "--ledger-mode dedup",
             "--ledger-mode plain",
             "--recovery takeover",
-            "--accept-lost-writes",
             "--audit file",
             "--approval-ttl 1h",
             "--repeat-window 10m",
@@ -333,6 +335,12 @@ mod tests {
             ("--no-renew=secret", "takes no value"),
             ("--keys k1=00, k2=secret", "one word too many"),
             ("--no-renew k2=secret", "one word too many"),
+            ("--store mysql://secret@host", "is no store"),
+            ("--store=redis://user:secret@host", "--accept-lost-writes"),
+            (
+                "--store postgres://host/db --accept-lost-writes",
+                "loses none",
+            ),
             ("demo --listen 127.0.0.1:0", "demo takes no --listen"),
         ] {
             let refused = parsed(line).expect_err(line);
@@ -347,6 +355,14 @@ mod tests {
             assert!(parsed(line).expect_err(line).contains("loopback"));
         }
         assert!(options("--chaos --listen 127.9.9.9:0").chaos);
+    }
+
+    #[test]
+    fn redis_alone_is_taken_by_who_accepts_lost_writes() {
+        let o = options("--store redis://host --accept-lost-writes");
+        assert_eq!(o.store, Place::Redis("redis://host".to_owned()));
+        let o = options("--store tiered:postgres://host/db,redis://host");
+        assert!(matches!(o.store, Place::Tiered { .. }));
     }
 
     #[test]

@@ -10,11 +10,12 @@ async fn the_first_key_signs_and_the_others_verify() {
     // What was signed before the change of keys is good after it: the memory store then says that it forgot.
     let old = format!("old={OTHER_KEY}");
     let before = {
-        let gateway = Gateway::start(&["--keys", &old]);
+        let gateway = Gateway::start(&["--store", "memory:", "--keys", &old]);
         gateway.caller("acme/agent-7").preview(&transfer(1)).await
     };
     assert!(before.fingerprint.starts_with("fp1.old."));
-    let gateway = Gateway::start(&["--keys", &format!("new={KEY},{old}")]);
+    let both = format!("new={KEY},{old}");
+    let gateway = Gateway::start(&["--store", "memory:", "--keys", &both]);
     let agent = gateway.caller("acme/agent-7");
     let after = agent.preview(&transfer(1)).await;
     assert!(after.fingerprint.starts_with("fp1.new."));

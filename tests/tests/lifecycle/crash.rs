@@ -5,8 +5,11 @@ use tests::{Call, Gateway, Scratch, transfer};
 
 use crate::{KEYS, operations_in};
 
+/// What forgets on restart, whatever the other tests of the run keep operations in.
+const MEMORY: &[&str] = &["--store", "memory:"];
+
 #[tokio::test]
-async fn a_crash_at_any_point_is_an_unknown_outcome_that_never_runs_again() {
+async fn a_crash_over_memory_is_an_unknown_outcome_that_never_runs_again() {
     for (chaos, effects) in [
         ("exit-before-claim", 0),
         ("exit-after-claim", 0),
@@ -15,7 +18,7 @@ async fn a_crash_at_any_point_is_an_unknown_outcome_that_never_runs_again() {
         ("delay=10;exit-after-effect", 1),
     ] {
         let ledger = Scratch::new("ledger.jsonl");
-        let arguments = ["--ledger", ledger.as_str(), "--keys", KEYS];
+        let arguments = [MEMORY, &["--ledger", ledger.as_str(), "--keys", KEYS]].concat();
         let mut gateway = Gateway::start(&arguments);
         let previewed = gateway
             .caller("acme/agent-7")
@@ -60,14 +63,14 @@ async fn a_crash_at_any_point_is_an_unknown_outcome_that_never_runs_again() {
 
 #[tokio::test]
 async fn a_restarted_memory_knows_that_it_forgot() {
-    let gateway = Gateway::start(&["--keys", KEYS]);
+    let gateway = Gateway::start(&[MEMORY, &["--keys", KEYS]].concat());
     let agent = gateway.caller("acme/agent-7");
     let done = agent.preview(&transfer(1)).await;
     let unconfirmed = agent.preview(&transfer(2)).await;
     done.confirm().await.assert_told(201, "completed");
     drop(gateway);
 
-    let gateway = Gateway::start(&["--keys", KEYS]);
+    let gateway = Gateway::start(&[MEMORY, &["--keys", KEYS]].concat());
     let agent = gateway.caller("acme/agent-7");
     for previewed in [&done, &unconfirmed] {
         let reply = agent

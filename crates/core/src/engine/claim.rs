@@ -23,6 +23,20 @@ pub(super) struct Won {
     pub(super) sent: Instant,
 }
 
+/// What a claim comes to that was not won.
+pub(super) enum Lost {
+    /// This is to be told.
+    Answer(Answer),
+    /// Another attempt runs: told as it is, or waited for.
+    Runs(Box<Record>),
+}
+
+impl From<Answer> for Lost {
+    fn from(answer: Answer) -> Self {
+        Self::Answer(answer)
+    }
+}
+
 /// Claims, or says what the caller is to be told.
 ///
 /// An error that leaves open whether the claim was applied is asked again with the same owner, which is a guarded write
@@ -32,7 +46,7 @@ pub(super) async fn claim(
     shared: &Arc<Shared>,
     mut request: Acquire,
     admission: Admission,
-) -> Result<Won, Answer> {
+) -> Result<Won, Lost> {
     let give_up = later(Instant::now(), shared.answer_within);
     let mut pause = Duration::from_millis(25);
     let mut may_be_claimed = false;
@@ -41,7 +55,9 @@ pub(super) async fn claim(
         let sent = Instant::now();
         match shared.store.acquire(&request).await {
             Ok(Acquired::Claimed(claimed)) if sent.elapsed() >= request.claim.lease => {
-                return Err(give_back(shared, &request, claimed.lease, admission).await);
+                return Err(give_back(shared, &request, claimed.lease, admission)
+                    .await
+                    .into());
             }
             Ok(Acquired::Claimed(claimed)) => {
                 let (epoch, attempt) = (claimed.lease.epoch.as_u64(), claimed.attempt);
@@ -55,7 +71,10 @@ pub(super) async fn claim(
             Ok(Acquired::Found(record))
                 if let Some(lease) = giving_back::own_claim(&record, request.claim.owner) =>
             {
-                return Err(give_back(shared, &request, lease, admission).await);
+                return Err(give_back(shared, &request, lease, admission).await.into());
+            }
+            Ok(Acquired::Found(record)) if record.life.state == State::InFlight => {
+                return Err(Lost::Runs(record));
             }
             Ok(Acquired::Found(record)) if may_claim(&request, &record) && hops < MAX_HOPS => {
                 hops += 1;
@@ -68,7 +87,7 @@ pub(super) async fn claim(
                 hops += 1;
                 request.claim.seen = None;
             }
-            Ok(other) => return Err(told(shared, &request, other).await),
+            Ok(other) => return Err(told(shared, &request, other).await.into()),
             Err(failed) => {
                 may_be_claimed |= failed.kind() == StoreErrorKind::Indeterminate;
                 let more = failed.may_retry() && Instant::now() + pause < give_up;
@@ -82,7 +101,7 @@ pub(super) async fn claim(
                     if may_be_claimed {
                         take_back(shared, request, admission);
                     }
-                    return Err(answer);
+                    return Err(answer.into());
                 }
                 debug!(operation_id = %request.id, error = %failed, "a claim is asked again");
                 sleep(pause).await;

@@ -232,7 +232,13 @@ impl Counterfoil {
         self.shared.max_running - self.shared.permits.available_permits()
     }
 
-    /// Takes no new claims, and waits for what runs. Call it after the server has stopped taking requests, before the
+    /// How many duplicates wait for the end of a run in flight.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.shared.max_waiting - self.shared.waiters.available_permits()
+    }
+
+    /// Takes no new claims, and waits for what runs. Duplicates that wait are answered at once. Call it after the server has stopped taking requests, before the
     /// runtime ends: dropping the runtime aborts tasks between effect and completion.
     ///
     /// Cancellation: dropping the future ends the wait; new claims stay refused.

@@ -19,12 +19,15 @@ pub struct CounterfoilBuilder {
     clock: Arc<dyn Clock>,
     wording: Wording,
     max_running: usize,
+    max_waiting: usize,
     answer_within: Duration,
 }
 
 impl CounterfoilBuilder {
     /// How many operations may be claimed or running in this process at a time.
     pub const DEFAULT_MAX_RUNNING: usize = 4096;
+    /// How many duplicates may wait for a run in flight at a time.
+    pub const DEFAULT_MAX_WAITING: usize = 512;
     /// How long a caller waits for a store in trouble.
     pub const DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
@@ -37,6 +40,7 @@ impl CounterfoilBuilder {
             clock: Arc::new(SystemClock),
             wording: Wording::english(),
             max_running: Self::DEFAULT_MAX_RUNNING,
+            max_waiting: Self::DEFAULT_MAX_WAITING,
             answer_within: Self::DEFAULT_ANSWER_WITHIN,
         }
     }
@@ -59,6 +63,14 @@ impl CounterfoilBuilder {
     #[must_use]
     pub const fn with_max_running(mut self, operations: usize) -> Self {
         self.max_running = operations;
+        self
+    }
+
+    /// Another cap of duplicates that wait ([`with_wait`](super::GateBuilder::with_wait)); past it one is answered at
+    /// once. Each asks the store two to four times a second, unless the store tells it of the end.
+    #[must_use]
+    pub const fn with_max_waiting(mut self, duplicates: usize) -> Self {
+        self.max_waiting = duplicates;
         self
     }
 
@@ -92,6 +104,8 @@ impl CounterfoilBuilder {
     }
 
     pub(super) fn assemble(self) -> Counterfoil {
+        // More than can be counted is as good as no cap.
+        let max_waiting = self.max_waiting.min(Semaphore::MAX_PERMITS);
         Counterfoil {
             shared: Arc::new(Shared {
                 store: self.store,
@@ -103,6 +117,8 @@ impl CounterfoilBuilder {
                 draining: CancellationToken::new(),
                 permits: Arc::new(Semaphore::new(self.max_running)),
                 max_running: self.max_running,
+                waiters: Arc::new(Semaphore::new(max_waiting)),
+                max_waiting,
                 facts: Mutex::default(),
             }),
         }

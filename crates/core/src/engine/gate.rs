@@ -1,17 +1,14 @@
 //! One per action: preview, confirm, run.
 
-use std::{fmt, future::Future, sync::Arc, time::Duration};
-
-use tokio::sync::oneshot;
-use tracing::Instrument;
+use std::{fmt, future::Future, pin::pin, sync::Arc, time::Duration};
 
 use super::{
-    Admission, Attempt, Bound, Execution, Guard, Incoming, LeaseTime, Outcome, Params, answers,
-    claim, incoming,
+    Admission, Bound, Execution, Guard, Incoming, LeaseTime, Params, answers, claim, incoming,
     reader::Reader,
     run::{Progress, Run},
     security,
     shared::Shared,
+    waiting,
 };
 use crate::{
     OperationId, Owner, Scope, Subject, Timestamp,
@@ -44,6 +41,7 @@ pub(super) struct Config<P> {
     pub(super) life: Duration,
     pub(super) retention: Duration,
     pub(super) takeover_within: Option<Duration>,
+    pub(super) wait: Duration,
     pub(super) check: Option<Check<P>>,
     pub(super) guards: Vec<Guard<P>>,
 }
@@ -247,6 +245,10 @@ impl<P: Send + Sync + 'static> Gate<P> {
 
     /// Claims the operation of an opened fingerprint, or says what stands.
     ///
+    /// Where another attempt runs, and the gate is to wait for it ([`with_wait`](super::GateBuilder::with_wait)), this
+    /// waits, without the place among what runs, and for no longer than there is a caller: `gone` ends when the caller is
+    /// gone. A caller that stays is [`std::future::pending`].
+    ///
     /// Cancellation: a dropped future may leave a claim that nobody runs, which lapses to UNKNOWN. Await it in a task of
     /// its own ([`spawn`](Self::spawn)), as [`run`](Self::run) and [`confirm`](Self::confirm) do.
     pub async fn claim(
@@ -255,6 +257,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
         subject: &Subject,
         opened: Opened,
         params: Bound<P>,
+        gone: impl Future<Output = ()> + Send,
     ) -> Verdict<P> {
         let config = &self.config;
         let terms = opened.terms();
@@ -280,7 +283,8 @@ impl<P: Send + Sync + 'static> Gate<P> {
             .collect();
         let request =
             Acquire::new(terms.id(), identity, wish, config.retention).with_guards(guards);
-        match claim::claim(&config.shared, request, admission).await {
+        let gone = pin!(gone);
+        match waiting::claim(&config.shared, request, admission, config.wait, gone).await {
             Err(answer) => Verdict::Answer(answer),
             Ok(won) => {
                 let run = Run {
@@ -347,75 +351,6 @@ impl<P: Send + Sync + 'static> Gate<P> {
         };
         claim::params_changed(terms.id(), state).with_executed(executed)
     }
-
-    /// Confirms without a handler at hand: whoever gets [`Verdict::Run`] starts and completes the run.
-    ///
-    /// Cancellation: dropping this future is safe. The claim is made by a task of its own, and one that arrives with
-    /// nobody waiting is released: nothing ran.
-    pub async fn confirm(
-        &self,
-        subject: &Subject,
-        fingerprint: &str,
-        params: Bound<P>,
-    ) -> Verdict<P> {
-        let (opened, admission) = match self.enter(subject, fingerprint) {
-            Ok(entered) => entered,
-            Err(answer) => return Verdict::Answer(answer),
-        };
-        let id = opened.terms().id();
-        let (tx, rx) = oneshot::channel();
-        let (gate, subject) = (self.clone(), subject.clone());
-        self.spawn(async move {
-            let verdict = gate.claim(admission, &subject, opened, params).await;
-            // A dropped receiver hands the execution back, and its drop releases.
-            let _ = tx.send(verdict);
-        });
-        rx.await.unwrap_or_else(|_| {
-            Verdict::Answer(Answer::new(Status::OutcomeUnknown).with_operation(id))
-        })
-    }
-
-    /// Confirms, runs the handler if it is this caller's to run, stores what it says, and tells.
-    ///
-    /// The handler runs in a task of its own: a panic is UNKNOWN, and a blocking handler does not stop renewals.
-    ///
-    /// Cancellation: dropping this future changes nothing. The handler runs to its end and its result is kept.
-    pub async fn run<F, Fut>(
-        &self,
-        subject: &Subject,
-        fingerprint: &str,
-        params: Bound<P>,
-        handler: F,
-    ) -> Answer
-    where
-        F: FnOnce(Attempt, Arc<P>) -> Fut + Send + 'static,
-        Fut: Future<Output = Outcome> + Send + 'static,
-    {
-        let (opened, admission) = match self.enter(subject, fingerprint) {
-            Ok(entered) => entered,
-            Err(answer) => return answer,
-        };
-        let id = opened.terms().id();
-        let (tx, rx) = oneshot::channel();
-        let (gate, subject) = (self.clone(), subject.clone());
-        self.spawn(async move {
-            let answer = match gate.claim(admission, &subject, opened, params).await {
-                Verdict::Answer(answer) => answer,
-                Verdict::Run(execution) => run_handler(execution, handler).await,
-            };
-            // The caller may be gone; the record has it.
-            let _ = tx.send(answer);
-        });
-        rx.await
-            .unwrap_or_else(|_| Answer::new(Status::OutcomeUnknown).with_operation(id))
-    }
-
-    fn enter(&self, subject: &Subject, fingerprint: &str) -> Result<(Opened, Admission), Answer> {
-        let opened = self.open(subject, fingerprint.as_bytes())?;
-        let id = opened.terms().id();
-        let admission = self.admit().map_err(|refused| refused.with_operation(id))?;
-        Ok((opened, admission))
-    }
 }
 
 impl<P: Params> Gate<P> {
@@ -432,22 +367,4 @@ impl<P: Params> Gate<P> {
             hash,
         })
     }
-}
-
-async fn run_handler<P, F, Fut>(execution: Execution<P>, handler: F) -> Answer
-where
-    P: Send + Sync + 'static,
-    F: FnOnce(Attempt, Arc<P>) -> Fut + Send + 'static,
-    Fut: Future<Output = Outcome> + Send + 'static,
-{
-    let params = Arc::clone(execution.params());
-    let running = execution.start();
-    let attempt = running.attempt().clone();
-    let call = async move { handler(attempt, params).await };
-    let outcome = match tokio::spawn(call.in_current_span()).await {
-        Ok(outcome) => outcome,
-        Err(failed) if failed.is_panic() => Outcome::Unknown("the handler panicked"),
-        Err(_) => Outcome::Unknown("the handler was aborted"),
-    };
-    running.complete(outcome).await.answer
 }

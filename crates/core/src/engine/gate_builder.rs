@@ -13,7 +13,7 @@ use crate::{Scope, answer::Answer, params::ParamsPolicy};
 /// Configures a [`Gate`].
 ///
 /// Defaults: fingerprints live 15 minutes, records are kept 7 days, all params are bound, the lease is 30 s and a run at
-/// most one minute, nothing recovers an unknown outcome but a person.
+/// most one minute, nothing recovers an unknown outcome but a person, and a duplicate in flight is answered at once.
 #[must_use = "a gate comes from build()"]
 pub struct GateBuilder<P> {
     shared: Arc<Shared>,
@@ -25,6 +25,7 @@ pub struct GateBuilder<P> {
     retention: Duration,
     poll_after: Duration,
     recovery: Recovery,
+    wait: Duration,
     check: Option<Check<P>>,
     guards: Vec<Guard<P>>,
     approval: Option<ApprovalTime>,
@@ -81,6 +82,7 @@ impl<P> GateBuilder<P> {
             retention: DEFAULT_RETENTION,
             poll_after: Self::DEFAULT_POLL,
             recovery: Recovery::Manual,
+            wait: Duration::ZERO,
             check: None,
             guards: Vec::new(),
             approval: None,
@@ -125,6 +127,16 @@ impl<P> GateBuilder<P> {
     /// What happens to an operation whose outcome is unknown.
     pub const fn with_recovery(mut self, recovery: Recovery) -> Self {
         self.recovery = recovery;
+        self
+    }
+
+    /// How long a duplicate that finds its operation IN_FLIGHT waits for the end of that run, and is then answered as a
+    /// call that comes after it: with the result. After that time it is told `in_progress`, as it is at once by default.
+    ///
+    /// Keep it under the timeouts of callers. A receipt is not waited for: an accepted operation is `in_progress` to its
+    /// first caller too, and may be so for days.
+    pub const fn with_wait(mut self, limit: Duration) -> Self {
+        self.wait = limit;
         self
     }
 
@@ -191,6 +203,7 @@ impl<P> GateBuilder<P> {
             life: self.life,
             retention: self.retention,
             takeover_within,
+            wait: self.wait,
             check: self.check,
             guards: self.guards,
         }))

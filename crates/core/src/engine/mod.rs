@@ -7,8 +7,10 @@
 //! From the moment a claim is sent, a task of its own has the operation. A caller that goes away changes nothing: the
 //! handler runs to its end, and its result is kept. Task-locals of the caller don't travel; the tracing span does.
 //!
-//! Left to later versions: approvals, waiting duplicates (one in flight is answered at once), reconciling, caps per
-//! subject (there is a global one).
+//! A duplicate of what is in flight is answered at once, or waits a while for the result where its gate says so. It holds
+//! no place among what runs.
+//!
+//! Left to later versions: approvals, reconciling, caps per subject (there is a global one).
 
 mod answers;
 mod attempt;
@@ -20,6 +22,7 @@ mod counterfoil_builder;
 mod execution;
 mod gate;
 mod gate_builder;
+mod gate_run;
 mod giving_back;
 mod guards;
 mod incoming;
@@ -30,6 +33,7 @@ mod renewal;
 mod run;
 mod security;
 mod shared;
+mod waiting;
 
 pub use attempt::{AnnotateError, Attempt, DownstreamKey, LeaseLost};
 pub use completion::Settled;

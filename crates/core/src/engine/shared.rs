@@ -34,6 +34,8 @@ pub(super) struct Shared {
     pub(super) draining: CancellationToken,
     pub(super) permits: Arc<Semaphore>,
     pub(super) max_running: usize,
+    pub(super) waiters: Arc<Semaphore>,
+    pub(super) max_waiting: usize,
     pub(super) facts: Mutex<HashMap<Scope, Facts>>,
 }
 

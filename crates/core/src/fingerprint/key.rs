@@ -11,19 +11,23 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 use super::TAG_LEN;
 use crate::KeyId;
 
-/// What the subkey for fingerprints is derived with. Each other use (grants, cached values, audit checkpoints) has an
-/// info of its own, so that a holder of one subkey can't make another.
+/// What the subkey for fingerprints is derived with. Each other use (grants, audit checkpoints) has an info of its own,
+/// so that a holder of one subkey can't make another.
 const FINGERPRINT_INFO: &[u8] = b"counterfoil/v1/fingerprint";
+
+/// What the subkey for values that a store keeps is derived with.
+const VALUE_INFO: &[u8] = b"counterfoil/v1/value";
 
 /// A key that signs and verifies fingerprints.
 ///
-/// The secret itself is not kept: the subkey is derived once, and of it only the HMAC state, which is wiped when the key
-/// is dropped. `Debug` shows the id alone. Cloning copies the state; the copy is wiped likewise. What the compiler copied
-/// to the stack on the way can't be wiped from safe Rust.
+/// The secret itself is not kept: the subkeys are derived once, and of each only the HMAC state, which is wiped when the
+/// key is dropped. `Debug` shows the id alone. Cloning copies the states; the copies are wiped likewise. What the compiler
+/// copied to the stack on the way can't be wiped from safe Rust.
 #[derive(Clone)]
 pub struct Key {
     id: KeyId,
     fingerprint: Hmac<Sha256>,
+    value: Hmac<Sha256>,
 }
 
 impl Key {
@@ -41,8 +45,7 @@ impl Key {
         if !(Self::MIN_SECRET_LEN..=Self::MAX_SECRET_LEN).contains(&secret.len()) {
             return Err(KeyError::Length { len: secret.len() });
         }
-        let fingerprint = subkey(secret, FINGERPRINT_INFO);
-        Ok(Self { id, fingerprint })
+        Ok(Self::derived(id, secret))
     }
 
     /// A key from its secret in hex, of either case, with nothing around it.
@@ -86,14 +89,25 @@ impl Key {
     #[must_use]
     pub fn random(id: KeyId) -> Self {
         let secret = Zeroizing::new(crate::random::bytes::<32>());
-        let fingerprint = subkey(&*secret, FINGERPRINT_INFO);
-        Self { id, fingerprint }
+        Self::derived(id, &*secret)
+    }
+
+    fn derived(id: KeyId, secret: &[u8]) -> Self {
+        Self {
+            id,
+            fingerprint: subkey(secret, FINGERPRINT_INFO),
+            value: subkey(secret, VALUE_INFO),
+        }
     }
 
     /// The key's public name.
     #[must_use]
     pub const fn id(&self) -> &KeyId {
         &self.id
+    }
+
+    pub(super) fn value_state(&self) -> Hmac<Sha256> {
+        self.value.clone()
     }
 
     pub(super) fn tag(&self, text: &[u8]) -> [u8; TAG_LEN] {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Fingerprint, FingerprintError, Key, Opened, Terms, issued, open};
+use super::{Fingerprint, FingerprintError, Key, Opened, Terms, ValueKeys, issued, open};
 use crate::{KeyId, Timestamp};
 
 /// The keys of a service: one signs, any number verify.
@@ -170,6 +170,13 @@ impl Keyring {
     /// [`FingerprintError::Mistyped`] if the text has not the shape, [`FingerprintError::Invalid`] otherwise.
     pub fn open(&self, text: impl AsRef<[u8]>) -> Result<Opened, FingerprintError> {
         open::open(self, text.as_ref())
+    }
+
+    /// The subkeys of this ring for values that a store keeps: the key that signs seals, and all verify. A ring that
+    /// rotates later doesn't change them.
+    #[must_use]
+    pub fn value_keys(&self) -> ValueKeys {
+        ValueKeys::new(&self.signing, self.verifying.iter().map(|v| &v.key))
     }
 
     pub(super) fn signing(&self) -> &Key {

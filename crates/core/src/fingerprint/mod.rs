@@ -48,6 +48,7 @@ mod keyring;
 mod open;
 mod payload;
 mod terms;
+mod value_keys;
 
 #[cfg(test)]
 mod tests;
@@ -58,6 +59,7 @@ pub use key::{Key, KeyError};
 pub use keyring::{DropKeyError, DuplicateKey, Keyring, SignedUntil, UnknownKey};
 pub use open::Opened;
 pub use terms::{Terms, TermsError};
+pub use value_keys::ValueKeys;
 
 use base64::engine::general_purpose::{GeneralPurpose, URL_SAFE_NO_PAD};
 

@@ -10,4 +10,5 @@ mod recovery;
 mod runs;
 mod security;
 mod time;
+mod waiting;
 mod world;

@@ -11,7 +11,10 @@ use std::{
 use counterfoil_core::{
     KeyId, OperationId, Scope, Subject,
     answer::Answer,
-    engine::{Attempt, Bound, Counterfoil, Gate, GateBuilder, LeaseTime, Outcome, Preview},
+    engine::{
+        Attempt, Bound, Counterfoil, CounterfoilBuilder, Gate, GateBuilder, LeaseTime, Outcome,
+        Preview,
+    },
     fingerprint::{Key, Keyring},
     lifecycle::State,
     store::{Record, Store},
@@ -59,12 +62,17 @@ impl World {
     pub(crate) fn with(
         configure: impl FnOnce(GateBuilder<Transfer>) -> GateBuilder<Transfer>,
     ) -> Self {
+        Self::built(|counterfoil| counterfoil, configure)
+    }
+
+    pub(crate) fn built(
+        process: impl FnOnce(CounterfoilBuilder) -> CounterfoilBuilder,
+        configure: impl FnOnce(GateBuilder<Transfer>) -> GateBuilder<Transfer>,
+    ) -> Self {
         let clock = TokioClock::default();
         let store = Flaky::new(MemoryStore::with_clock(clock));
-        let counterfoil = Counterfoil::builder(store.clone(), Keyring::new(key("k1")))
-            .with_clock(clock)
-            .build()
-            .unwrap();
+        let builder = Counterfoil::builder(store.clone(), Keyring::new(key("k1")));
+        let counterfoil = process(builder.with_clock(clock)).build().unwrap();
         let gate = configure(counterfoil.gate(TRANSFER).with_lease_time(lease_time()))
             .build()
             .unwrap();

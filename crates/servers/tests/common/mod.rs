@@ -4,69 +4,78 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, test_kill_process};
+
+/// How long anything may take here.
+const BOUND: Duration = Duration::from_secs(30);
+
 /// What `redis-cli` prints for a command.
 pub(crate) fn redis(port: u16, words: &[&str]) -> String {
-    let port = port.to_string();
-    let output = Command::new("redis-cli")
-        .args(["-h", "127.0.0.1", "-p", &port])
-        .args(words)
-        .output()
-        .expect("redis-cli is there");
-    text(&output)
+    output(redis_cli(port).args(words), "")
 }
 
 /// Whether a replica has, within that time, all that its master holds now.
 pub(crate) fn is_replicated(master: u16, within: Duration) -> bool {
-    let mut client = Command::new("redis-cli")
-        .args(["-h", "127.0.0.1", "-p", &master.to_string()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("redis-cli is there");
     // WAIT speaks of what was written before the last command of its own connection, so that takes a command.
     let commands = format!("PING\nWAIT 1 {}\n", within.as_millis());
-    let mut stdin = client.stdin.take().expect("it is piped");
-    stdin.write_all(commands.as_bytes()).expect("it reads");
-    drop(stdin);
-    match text(&client.wait_with_output().expect("it ends")).as_str() {
+    match output(&mut redis_cli(master), &commands).as_str() {
         "PONG\n1" => true,
         "PONG\n0" => false,
         other => panic!("{other}"),
     }
 }
 
-/// What `psql` prints for a statement: rows without a frame, or the error.
-pub(crate) fn sql(url: &str, statement: &str) -> String {
-    let output = Command::new("psql")
-        .args([url, "-AtXc", statement])
-        .env("PGCONNECT_TIMEOUT", "10")
-        .output()
-        .expect("psql is there");
-    text(&output)
+fn redis_cli(port: u16) -> Command {
+    let mut command = Command::new("redis-cli");
+    command.args(["-h", "127.0.0.1", "-p", &port.to_string()]);
+    command
 }
 
-fn text(output: &Output) -> String {
-    let bytes = [&output.stdout[..], &output.stderr].concat();
+/// What `psql` prints for a statement: rows without a frame, or the error.
+pub(crate) fn sql(url: &str, statement: &str) -> String {
+    let mut command = Command::new("psql");
+    output(command.args([url, "-AtXc", statement]), "")
+}
+
+/// All that a client prints. It may take 30 seconds.
+pub(crate) fn output(command: &mut Command, input: &str) -> String {
+    let mut client = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the client is there");
+    let mut stdin = client.stdin.take().expect("it is piped");
+    // One that does not read may be gone already.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    // What they print fits into a pipe.
+    let ends = Instant::now() + BOUND;
+    while client.try_wait().expect("it is ours").is_none() {
+        if Instant::now() >= ends {
+            client.kill().expect("it is ours");
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+    let output = client.wait_with_output().expect("it is ours");
+    let bytes = [output.stdout, output.stderr].concat();
     String::from_utf8_lossy(&bytes).trim().to_owned()
 }
 
 /// Whether a process runs, or is stopped. What is left of one that has ended does not count.
 pub(crate) fn lives(pid: u32) -> bool {
-    let output = Command::new("ps")
-        .args(["-o", "stat=", "-p", &pid.to_string()])
-        .output()
-        .expect("ps is there");
-    let state = text(&output);
-    !state.is_empty() && !state.starts_with('Z')
+    let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    test_kill_process(number.expect("a process id")).is_ok() && !stat.contains(") Z ")
 }
 
 /// Waits until it is so, for 30 seconds at most.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let ends = Instant::now() + Duration::from_secs(30);
+    let ends = Instant::now() + BOUND;
     while !is_so() {
         assert!(Instant::now() < ends, "not in time: {what}");
         thread::sleep(Duration::from_millis(20));

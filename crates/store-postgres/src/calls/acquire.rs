@@ -20,19 +20,19 @@ use crate::{
 
 /// The parameters of `acquire.sql`, in their order.
 pub(crate) struct Asked<'a> {
-    id: Id,
-    tenant: Cow<'a, str>,
-    principal: Cow<'a, str>,
-    scope: Cow<'a, str>,
-    hash: &'a [u8],
-    owner: Id,
-    lease: i64,
-    exp: Option<i64>,
-    retention: i64,
-    needs_approval: bool,
-    seen_state: Option<i16>,
-    seen_epoch: Option<i64>,
-    takeover_within: Option<i64>,
+    pub(super) id: Id,
+    pub(super) tenant: Cow<'a, str>,
+    pub(super) principal: Cow<'a, str>,
+    pub(super) scope: Cow<'a, str>,
+    pub(super) hash: &'a [u8],
+    pub(super) owner: Id,
+    pub(super) lease: i64,
+    pub(super) exp: Option<i64>,
+    pub(super) retention: i64,
+    pub(super) needs_approval: bool,
+    pub(super) seen_state: Option<i16>,
+    pub(super) seen_epoch: Option<i64>,
+    pub(super) takeover_within: Option<i64>,
 }
 
 impl<'a> Asked<'a> {
@@ -76,11 +76,21 @@ impl<'a> Asked<'a> {
 
 /// The answer, and the store's clock.
 pub(crate) fn read(rows: &[Row], request: &Acquire) -> Result<(Acquired, Timestamp), StoreError> {
-    let mut reader = Reader::new(only(rows)?);
+    read_answer(&mut Reader::new(only(rows)?), request)?.ok_or_else(unknown_answer)
+}
+
+/// The answer, or `None` where only a call of its own gets one.
+pub(super) fn read_answer(
+    reader: &mut Reader<'_>,
+    request: &Acquire,
+) -> Result<Option<(Acquired, Timestamp)>, StoreError> {
     let answer: &str = reader.get()?;
     let now = reader.time()?;
+    if answer == "alone" {
+        return Ok(None);
+    }
     if answer == "claimed" {
-        return Ok((Acquired::Claimed(claimed(&mut reader, request)?), now));
+        return Ok(Some((Acquired::Claimed(claimed(reader, request)?), now)));
     }
     let record = reader.record(now)?.map(Box::new);
     let acquired = match (answer, record) {
@@ -92,7 +102,7 @@ pub(crate) fn read(rows: &[Row], request: &Acquire) -> Result<(Acquired, Timesta
         ("gone", None) => Acquired::Gone,
         _ => return Err(unknown_answer()),
     };
-    Ok((acquired, now))
+    Ok(Some((acquired, now)))
 }
 
 /// As [`read`], for a claim in a transaction of the caller's.

@@ -20,15 +20,15 @@ use crate::{
 
 /// The parameters of `complete.sql`, in their order.
 pub(crate) struct Said<'a> {
-    id: Id,
-    owner: Id,
-    epoch: i64,
-    state: i16,
-    deadline: Option<i64>,
-    format: Option<Cow<'a, str>>,
-    result: Option<&'a [u8]>,
-    result_ref: Option<Cow<'a, str>>,
-    reason: Option<Cow<'a, str>>,
+    pub(super) id: Id,
+    pub(super) owner: Id,
+    pub(super) epoch: i64,
+    pub(super) state: i16,
+    pub(super) deadline: Option<i64>,
+    pub(super) format: Option<Cow<'a, str>>,
+    pub(super) result: Option<&'a [u8]>,
+    pub(super) result_ref: Option<Cow<'a, str>>,
+    pub(super) reason: Option<Cow<'a, str>>,
 }
 
 impl<'a> Said<'a> {
@@ -92,7 +92,11 @@ impl<'a> Said<'a> {
 }
 
 pub(crate) fn read(rows: &[Row]) -> Result<Completed, StoreError> {
-    Ok(match answer(rows)? {
+    completed(answer(rows)?)
+}
+
+pub(super) fn completed(answer: &str) -> Result<Completed, StoreError> {
+    Ok(match answer {
         "completed" => Completed::Completed,
         "in_doubt" => Completed::InDoubt,
         "not_owner" => Completed::NotOwner,

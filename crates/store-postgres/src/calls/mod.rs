@@ -1,6 +1,10 @@
 //! The store's calls: what is asked, as parameters, and what came back, as core's words.
 
 pub(crate) mod acquire;
+pub(crate) mod acquire_batch;
+pub(crate) mod batch;
+pub(crate) mod complete_batch;
+pub(crate) mod drop_days;
 pub(crate) mod finish;
 pub(crate) mod owner;
 pub(crate) mod purge;

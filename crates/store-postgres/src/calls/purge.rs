@@ -26,6 +26,7 @@ const WINDOW: i32 = 10_000;
 pub(crate) struct Progress {
     timed: Mutex<Walk>,
     keyed: Mutex<Walk>,
+    pub(crate) days: super::drop_days::Looks,
 }
 
 /// A walk through a table.

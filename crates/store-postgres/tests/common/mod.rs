@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+pub(crate) mod ask;
+pub(crate) mod crowd;
+
 use std::{sync::Arc, time::Duration};
 
 use counterfoil_core::{

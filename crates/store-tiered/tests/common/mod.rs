@@ -51,6 +51,7 @@ struct Inner {
 pub(crate) enum Mood {
     Well,
     Fails,
+    FailsReads,
     Hangs,
     Slow(Duration),
     /// Puts wait here, reads do not.
@@ -127,11 +128,12 @@ impl MapCache {
         }
     }
 
-    async fn live(&self) -> Result<(), StoreError> {
+    async fn live(&self, reads: bool) -> Result<(), StoreError> {
         let mood = self.inner.mood.lock().unwrap().clone();
         match mood {
             Mood::Well | Mood::HoldsPuts(_) | Mood::Wild => Ok(()),
-            Mood::Fails => Err(StoreError::new(
+            Mood::FailsReads if !reads => Ok(()),
+            Mood::Fails | Mood::FailsReads => Err(StoreError::new(
                 StoreErrorKind::Indeterminate,
                 "the cache was told to fail",
             )),
@@ -153,7 +155,7 @@ impl MapCache {
 impl Cache for MapCache {
     async fn get(&self, id: OperationId) -> Result<Option<Box<Record>>, StoreError> {
         self.inner.gets.fetch_add(1, Ordering::SeqCst);
-        self.live().await?;
+        self.live(true).await?;
         if let Some(lie) = self.inner.lie.lock().unwrap().clone() {
             return Ok(Some(Box::new(lie)));
         }
@@ -173,14 +175,14 @@ impl Cache for MapCache {
         if let Mood::HoldsPuts(gate) = mood {
             gate.pass().await;
         }
-        self.live().await?;
+        self.live(false).await?;
         self.copies().insert(record.id, record.clone());
         self.change(record.id).notify_waiters();
         Ok(())
     }
 
     async fn announce(&self, id: OperationId) -> Result<(), StoreError> {
-        self.live().await?;
+        self.live(false).await?;
         self.inner.announced.lock().unwrap().push(id);
         self.change(id).notify_waiters();
         Ok(())

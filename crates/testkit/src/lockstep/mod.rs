@@ -12,7 +12,8 @@
 //! time pass.
 //!
 //! Times are compared as closely as the store's clock allows: the drift between the two clocks, and a millisecond for
-//! rounding. Nothing else is let pass. What the reference does in these calls is therefore contract. Listing, purging,
+//! rounding. The time beside a terminal record may be an earlier one, and more evidence may be kept than the reference
+//! keeps. Nothing else is let pass. What the reference does in these calls is therefore contract. Listing, purging,
 //! guards and approvals are not in it, nor are concurrent calls: those are the suite's.
 
 mod call;

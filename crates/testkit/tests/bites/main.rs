@@ -8,6 +8,7 @@ mod claiming;
 mod defects;
 mod finishing;
 mod lockstep;
+mod races;
 mod settling;
 
 use std::{

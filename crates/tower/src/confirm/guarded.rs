@@ -1,5 +1,7 @@
 //! A gate without its params type, so that a layer needs no type parameter.
 
+use std::pin::Pin;
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use counterfoil_core::{
@@ -42,12 +44,15 @@ pub(super) trait Prepared: Send {
     fn spawn(self: Box<Self>, rest: Rest);
 
     /// Claims, and starts the run. Not cancel safe: only inside the task that has the operation.
-    async fn claim(self: Box<Self>) -> Result<Running, Box<Answer>>;
+    async fn claim(self: Box<Self>, gone: Gone<'_>) -> Result<Running, Box<Answer>>;
 }
+
+/// Ends when the caller has gone away.
+pub(super) type Gone<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// What is to be done with a prepared request, in its own task.
 pub(super) type Rest =
-    Box<dyn FnOnce(Box<dyn Prepared>) -> std::pin::Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
+    Box<dyn FnOnce(Box<dyn Prepared>) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
 #[async_trait]
 impl<P: Send + Sync + 'static> Guarded for Gate<P> {
@@ -115,7 +120,7 @@ impl<P: Send + Sync + 'static> Prepared for Ready<P> {
         gate.spawn(rest(self));
     }
 
-    async fn claim(self: Box<Self>) -> Result<Running, Box<Answer>> {
+    async fn claim(self: Box<Self>, gone: Gone<'_>) -> Result<Running, Box<Answer>> {
         let Self {
             gate,
             admission,
@@ -123,7 +128,8 @@ impl<P: Send + Sync + 'static> Prepared for Ready<P> {
             opened,
             params,
         } = *self;
-        match gate.claim(admission, &subject, opened, params).await {
+        let claim = gate.claim(admission, &subject, opened, params, gone);
+        match claim.await {
             Verdict::Run(execution) => Ok(execution.start()),
             Verdict::Answer(answer) => Err(answer.into()),
         }

@@ -128,12 +128,13 @@ where
     R: HttpBody<Data = Bytes> + Send + 'static,
     R::Error: Into<BoxError>,
 {
-    let (tx, rx) = oneshot::channel();
+    let (mut tx, rx) = oneshot::channel();
     let id = prepared.operation_id();
     let task_layer = Arc::clone(&layer);
     prepared.spawn(Box::new(move |prepared| {
         let rest = async move {
-            let response = run(&task_layer, prepared, request, ready).await;
+            let claimed = prepared.claim(Box::pin(tx.closed())).await;
+            let response = run(&task_layer, claimed, request, ready).await;
             // The caller may be gone. What it was to be told is on record.
             drop(tx.send(response));
         };
@@ -148,7 +149,7 @@ where
 
 async fn run<S, R>(
     layer: &ConfirmLayer,
-    prepared: Box<dyn Prepared>,
+    claimed: Result<Running, Box<Answer>>,
     mut request: Request<Body>,
     ready: S,
 ) -> Result<Response<Body>, S::Error>
@@ -159,7 +160,7 @@ where
     R: HttpBody<Data = Bytes> + Send + 'static,
     R::Error: Into<BoxError>,
 {
-    let running = match prepared.claim().await {
+    let running = match claimed {
         Ok(running) => running,
         Err(answer) => return Ok(layer.rendering().answer(&answer)),
     };

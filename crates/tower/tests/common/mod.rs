@@ -19,7 +19,7 @@ use std::{
 use bytes::Bytes;
 use counterfoil_core::{
     KeyId, Scope, Subject,
-    engine::{Attempt, Counterfoil, Gate},
+    engine::{Attempt, Counterfoil, Gate, GateBuilder},
     fingerprint::{Key, Keyring},
 };
 use counterfoil_store_memory::MemoryStore;
@@ -52,6 +52,10 @@ pub struct World {
 impl World {
     /// Store and engine on tokio's clock, so that a test may pause it.
     pub fn new() -> Self {
+        Self::with(|gate| gate)
+    }
+
+    pub fn with(configure: impl FnOnce(GateBuilder<Transfer>) -> GateBuilder<Transfer>) -> Self {
         let clock = TokioClock::default();
         let store = Flaky::new(MemoryStore::with_clock(clock));
         let keys = Keyring::new(Key::random(KeyId::parse("k1").unwrap()));
@@ -59,10 +63,8 @@ impl World {
             .with_clock(clock)
             .build()
             .unwrap();
-        let gate = counterfoil
-            .gate(Scope::new("payments.transfer"))
-            .build()
-            .unwrap();
+        let gate = counterfoil.gate(Scope::new("payments.transfer"));
+        let gate = configure(gate).build().unwrap();
         Self {
             store,
             counterfoil,

@@ -51,20 +51,19 @@ fn carry_out(chosen: &[&Step]) -> ExitCode {
         Ok(context) => run_all(chosen, context, &mut report),
         Err(failure) => {
             eprintln!("\nfailed before the first step: {failure}");
-            return exit_code(failure);
+            return failure.exit_code();
         }
     };
     print!("{}", report.text(chosen));
     match outcome {
-        Err(failure) => exit_code(&failure),
+        Err(failure) => failure.exit_code(),
         Ok(()) => ExitCode::SUCCESS,
     }
 }
 
 /// Asks cargo about the workspace, and makes sure of the tools of those steps that will run.
 fn prepare(chosen: &[&Step]) -> Result<Context, Failure> {
-    let runner = Runner::new()
-        .map_err(|error| Failure::Found(format!("signals can't be listened to: {error}")))?;
+    let runner = Runner::new()?;
     let workspace = Workspace::load(&runner)?;
     let mut needs = Vec::new();
     for step in chosen
@@ -81,7 +80,7 @@ fn prepare(chosen: &[&Step]) -> Result<Context, Failure> {
         println!("== tools ==");
         needs::ensure(&needs, &runner)?;
     }
-    Ok(Context { runner, workspace })
+    Ok(Context::new(runner, workspace))
 }
 
 fn run_all(chosen: &[&Step], context: &Context, report: &mut Report) -> Result<(), Failure> {
@@ -103,14 +102,6 @@ fn run_all(chosen: &[&Step], context: &Context, report: &mut Report) -> Result<(
         }
     }
     Ok(())
-}
-
-fn exit_code(failure: &Failure) -> ExitCode {
-    match failure {
-        // The custom of shells; every signal that we listen to is far below 128.
-        Failure::Interrupted(signal) => ExitCode::from(128 + u8::try_from(*signal).unwrap_or(0)),
-        _ => ExitCode::FAILURE,
-    }
 }
 
 fn help() -> String {

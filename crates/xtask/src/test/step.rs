@@ -1,9 +1,13 @@
 //! What a step is.
 
+use std::cell::OnceCell;
 use std::time::Duration;
+
+use counterfoil_servers::SharedServers;
 
 use crate::needs::Need;
 use crate::run::{Bound, Failure, Runner};
+use crate::servers;
 use crate::workspace::Workspace;
 
 /// What every step works with.
@@ -11,6 +15,27 @@ use crate::workspace::Workspace;
 pub(crate) struct Context {
     pub(crate) runner: Runner,
     pub(crate) workspace: Workspace,
+    /// Empty until the first step that asks for them.
+    servers: OnceCell<SharedServers>,
+}
+
+impl Context {
+    pub(crate) fn new(runner: Runner, workspace: Workspace) -> Self {
+        Self {
+            runner,
+            workspace,
+            servers: OnceCell::new(),
+        }
+    }
+
+    /// The servers that all tests share. The first step that asks waits for their start; they end with the run.
+    pub(crate) fn servers(&self) -> Result<&SharedServers, Failure> {
+        if let Some(servers) = self.servers.get() {
+            return Ok(servers);
+        }
+        let servers = servers::for_tests(&self.runner)?;
+        Ok(self.servers.get_or_init(|| servers))
+    }
 }
 
 /// Something that either passes or fails, by itself.

@@ -3,7 +3,9 @@
 use std::process::Command;
 use std::time::Duration;
 
-use crate::needs::{CLIPPY, GIT, PYTHON, RUSTFMT};
+use counterfoil_servers::Shared;
+
+use crate::needs::{CLIPPY, GIT, Need, PGBOUNCER, POSTGRES, PYTHON, REDIS, RUSTFMT};
 use crate::run::{Bound, Failure};
 use crate::texts;
 
@@ -11,11 +13,25 @@ use super::step::{Context, Part, Step};
 
 /// The program that black-box tests start.
 const GATEWAY: &str = "transfer-gateway";
+/// The tests that start it.
+const BLACK_BOX: &str = "tests";
+/// Those of them that ask nothing of the store but to be one.
+const FOR_ANY_STORE: &[&str] = &[
+    "credentials",
+    "hostile",
+    "lifecycle",
+    "outcomes",
+    "transfers",
+];
+/// Where their gateways keep operations.
+const STORE: &str = "COUNTERFOIL_TEST_STORE";
 /// The crate whose features are built one by one.
 const FEATURED: &str = "counterfoil";
 const HASHES: &str = "tests/hash-under-features/Cargo.toml";
 const VERIFIER: &str = "docs/spec/verify_fingerprint.py";
 const VECTORS: &str = "docs/spec/fingerprint-v1.json";
+/// What steps with servers need.
+const SERVERS: &[Need] = &[REDIS, POSTGRES, PGBOUNCER];
 /// How long the demo may run.
 const DEMO: Duration = Duration::from_secs(60);
 
@@ -36,8 +52,28 @@ pub(crate) const STEPS: &[Step] = &[
         build,
     )
     .stands_on(Part::Package(GATEWAY)),
-    Step::new("tests", "unit, conformance and black-box tests", 25, tests),
-    Step::new("doctests", "the examples in docs and guides", 25, doctests),
+    Step::new(
+        "tests",
+        "unit, conformance and black-box tests, with real servers",
+        25,
+        tests,
+    )
+    .needs(SERVERS),
+    Step::new(
+        "stores",
+        "the black-box tests again, over each real store",
+        25,
+        stores,
+    )
+    .needs(SERVERS)
+    .stands_on(Part::Package(BLACK_BOX)),
+    Step::new(
+        "doctests",
+        "the examples in docs and guides, with real servers",
+        25,
+        doctests,
+    )
+    .needs(SERVERS),
     Step::new(
         "features",
         "each feature builds alone, and none",
@@ -96,15 +132,40 @@ fn build(context: &Context, bound: Bound) -> Result<(), Failure> {
 fn tests(context: &Context, bound: Bound) -> Result<(), Failure> {
     build(context, bound)?;
     let arguments = "test --workspace --all-features --lib --bins --tests --examples";
-    cargo(context, bound, &words(arguments))
+    with_servers(context, bound, &words(arguments))
+}
+
+/// The gateway's promises are those of whatever store it stands on. In memory they were tested before.
+fn stores(context: &Context, bound: Bound) -> Result<(), Failure> {
+    build(context, bound)?;
+    let of = |server| {
+        let mut addresses = context.servers()?.addresses();
+        let address = addresses.find(|(name, _)| *name == server);
+        let (_, address) = address.expect("all servers were started");
+        Ok::<_, Failure>(address.to_owned())
+    };
+    let postgres = of(Shared::Postgres)?;
+    let stores = [
+        of(Shared::Redis)?,
+        of(Shared::RedisCluster)?,
+        of(Shared::RedisSentinel)?,
+        postgres.clone(),
+        format!("{}?pgbouncer=true", of(Shared::PgBouncer)?),
+        format!("tiered:{postgres},{}", of(Shared::Redis)?),
+    ];
+    for store in stores {
+        let mut arguments = vec!["test", "-p", BLACK_BOX];
+        arguments.extend(FOR_ANY_STORE.iter().flat_map(|test| ["--test", test]));
+        let mut command = context.workspace.cargo(&arguments);
+        command.env(STORE, store);
+        context.runner.run(&mut command, bound)?;
+    }
+    Ok(())
 }
 
 fn doctests(context: &Context, bound: Bound) -> Result<(), Failure> {
-    cargo(
-        context,
-        bound,
-        &words("test --workspace --doc --all-features"),
-    )
+    let arguments = "test --workspace --doc --all-features";
+    with_servers(context, bound, &words(arguments))
 }
 
 fn features(context: &Context, bound: Bound) -> Result<(), Failure> {
@@ -162,6 +223,13 @@ fn cargo(context: &Context, bound: Bound, arguments: &[&str]) -> Result<(), Fail
     context
         .runner
         .run(&mut context.workspace.cargo(arguments), bound)
+}
+
+/// The same, with the addresses of the servers in the environment.
+fn with_servers(context: &Context, bound: Bound, arguments: &[&str]) -> Result<(), Failure> {
+    let mut command = context.workspace.cargo(arguments);
+    command.envs(context.servers()?.environment());
+    context.runner.run(&mut command, bound)
 }
 
 fn words(line: &'static str) -> Vec<&'static str> {

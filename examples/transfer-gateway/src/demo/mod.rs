@@ -9,10 +9,10 @@ mod page;
 mod story;
 mod texts;
 
-use std::{future::pending, net::SocketAddr, panic, process::ExitCode, time::Duration};
+use std::{future::pending, net::SocketAddr, panic, process::ExitCode, sync::Arc, time::Duration};
 
 use axum::Router;
-use counterfoil::engine::Counterfoil;
+use counterfoil::{MemoryStore, engine::Counterfoil};
 use tokio::net::TcpListener;
 
 use crate::{app::App, chaos, keys, language::Language, ledger::Ledger, options::Options, server};
@@ -50,7 +50,12 @@ async fn tell(language: Language) -> Result<bool, BoxError> {
         chaos: true,
         ..Options::default()
     };
-    let app = App::new(&options, keys::random(), Ledger::in_memory())?;
+    let app = App::new(
+        &options,
+        Arc::new(MemoryStore::new()),
+        keys::random(),
+        Ledger::in_memory(),
+    )?;
     let ours = start(app.router(&options), app.counterfoil().clone()).await?;
     let bare_ledger = BareLedger::default();
     let bare = start(bare::router(bare_ledger.clone()), app.counterfoil().clone()).await?;

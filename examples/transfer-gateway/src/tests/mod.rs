@@ -3,7 +3,9 @@
 mod chaos;
 mod endpoints;
 
-use std::{net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use counterfoil::MemoryStore;
 
 use http::StatusCode;
 use serde_json::{Value, json};
@@ -30,7 +32,13 @@ type Told = (u16, String, Value);
 
 impl Service {
     async fn start(options: Options) -> Self {
-        let app = App::new(&options, keys::random(), Ledger::in_memory()).expect("a service");
+        let app = App::new(
+            &options,
+            Arc::new(MemoryStore::new()),
+            keys::random(),
+            Ledger::in_memory(),
+        )
+        .expect("a service");
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
         let service: SocketAddr = listener.local_addr().expect("an address");
         let (stop, stopped) = oneshot::channel::<()>();

@@ -4,6 +4,7 @@ mod forgery;
 mod keys;
 mod life;
 mod spelling;
+mod values;
 mod vectors;
 
 use std::time::Duration;

@@ -7,7 +7,7 @@ CREATE FUNCTION {schema}.{table}_acquire(
     p_seen_state smallint, p_seen_epoch bigint, p_takeover_within bigint,
     OUT answer text, OUT now bigint, OUT r {schema}.{table}
 )
-LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' AS $$
+LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     expired boolean;
     stands smallint;

@@ -5,7 +5,7 @@ CREATE FUNCTION {schema}.{table}_cancel(
     p_scope text, p_hash bytea, p_exp bigint, p_retention bigint,
     OUT answer text, OUT now bigint, OUT r {schema}.{table}
 )
-LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' AS $$
+LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     FOR round IN 1..{rounds} LOOP
         now := {schema}.now_ms();

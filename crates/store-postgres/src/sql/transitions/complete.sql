@@ -1,11 +1,13 @@
 -- How a run ended, or that it was handed on, or that it is not known: p_state is the state that its owner says. Also
 -- after the lease lapsed, as long as nobody took the epoch. After a takeover `failed` is doubt.
+-- Here and in all transitions, statements are planned once in a session: planning each call anew, to look at one partition
+-- only, would cost more than the call.
 CREATE FUNCTION {schema}.{table}_complete(
     p_id uuid, p_owner uuid, p_epoch bigint, p_state smallint, p_deadline bigint,
     p_result_format text, p_result bytea, p_result_ref text, p_reason text,
     OUT answer text
 )
-LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' AS $$
+LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     now bigint := {schema}.now_ms();
     became smallint;
@@ -13,16 +15,7 @@ DECLARE
     same boolean;
 BEGIN
     UPDATE {schema}.{table} AS t SET
-        state = CASE WHEN {t_stays_unknown} THEN {unknown} ELSE p_state END,
-        deadline = p_deadline,
-        updated = CASE
-            WHEN t.state = CASE WHEN {t_stays_unknown} THEN {unknown} ELSE p_state END THEN t.updated
-            ELSE now
-        END,
-        result_format = CASE WHEN {t_stays_unknown} THEN t.result_format ELSE p_result_format END,
-        result = CASE WHEN {t_stays_unknown} THEN t.result ELSE p_result END,
-        result_ref = CASE WHEN {t_stays_unknown} THEN t.result_ref ELSE coalesce(p_result_ref, t.result_ref) END,
-        reason = CASE WHEN p_state = {failed} AND t.in_doubt THEN '{in_doubt_reason}' ELSE p_reason END
+        {complete_set}
     WHERE t.operation_id = p_id AND t.owner = p_owner AND t.epoch = p_epoch AND {t_is_open}
     RETURNING t.state INTO became;
     IF FOUND THEN

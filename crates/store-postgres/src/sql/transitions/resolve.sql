@@ -6,7 +6,7 @@ CREATE FUNCTION {schema}.{table}_resolve(
     p_settled_tenant text, p_settled_principal text,
     OUT answer text, OUT now bigint, OUT r {schema}.{table}
 )
-LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' AS $$
+LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     frees boolean := p_state = {released};
     own_hold boolean;

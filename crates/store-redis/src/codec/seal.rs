@@ -1,0 +1,94 @@
+//! Sealed slots: what is kept in Redis, with a tag that a holder of the keys put on it.
+
+use counterfoil_core::fingerprint::ValueKeys;
+
+use super::bytes::{Reader, Unreadable, Write, text};
+
+/// As much of a tag as is kept. Half of HMAC-SHA256 is what RFC 2104 allows, and a record has several.
+const TAG_LEN: usize = ValueKeys::MIN_TAG_LEN;
+
+/// What a slot is, so that none is taken for another.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    /// Whose operation it is. Lua reads its limits.
+    Identity,
+    /// Who has the epoch.
+    Claim,
+    /// What was said of the operation.
+    Word,
+    /// Downstream's reference.
+    ProviderRef,
+    /// The business document's number.
+    ResultRef,
+    /// A whole record in a cache.
+    Copy,
+}
+
+impl Kind {
+    const fn label(self) -> &'static [u8] {
+        match self {
+            Self::Identity => b"counterfoil/redis/v1/identity",
+            Self::Claim => b"counterfoil/redis/v1/claim",
+            Self::Word => b"counterfoil/redis/v1/word",
+            Self::ProviderRef => b"counterfoil/redis/v1/provider_ref",
+            Self::ResultRef => b"counterfoil/redis/v1/result_ref",
+            Self::Copy => b"counterfoil/redis/v1/copy",
+        }
+    }
+}
+
+/// Seals and opens: `tag, length of the key's id, key's id, content`.
+#[derive(Clone, Debug)]
+pub(crate) struct Seals(ValueKeys);
+
+impl Seals {
+    pub(crate) const fn new(keys: ValueKeys) -> Self {
+        Self(keys)
+    }
+
+    /// The content, sealed together with what it is about.
+    pub(crate) fn seal<const N: usize>(
+        &self,
+        kind: Kind,
+        about: [&[u8]; N],
+        content: &[u8],
+    ) -> Vec<u8> {
+        let key_id = self.0.sealing_key_id().as_str().as_bytes();
+        let tag = self.0.tag(&parts(kind, &about, content));
+        let mut sealed = Vec::with_capacity(TAG_LEN + 1 + key_id.len() + content.len());
+        sealed.bytes(&tag[..TAG_LEN]);
+        sealed.bytes_u8(key_id);
+        sealed.bytes(content);
+        sealed
+    }
+
+    /// The content, if it was sealed as this kind and about this.
+    pub(crate) fn open<'s, const N: usize>(
+        &self,
+        kind: Kind,
+        about: [&[u8]; N],
+        sealed: &'s [u8],
+    ) -> Result<&'s [u8], Unreadable> {
+        let (tag, key_id, content) = split(sealed)?;
+        if self.0.verifies(key_id, &parts(kind, &about, content), tag) {
+            Ok(content)
+        } else {
+            Err(Unreadable)
+        }
+    }
+}
+
+fn split(sealed: &[u8]) -> Result<(&[u8], &str, &[u8]), Unreadable> {
+    let mut reader = Reader::new(sealed);
+    let tag = reader.take(TAG_LEN)?;
+    let key_id = text(reader.bytes_u8()?)?;
+    Ok((tag, key_id, reader.rest()))
+}
+
+fn parts<'p>(kind: Kind, about: &[&'p [u8]], content: &'p [u8]) -> Vec<&'p [u8]> {
+    let mut parts = Vec::with_capacity(about.len() + 2);
+    parts.push(kind.label());
+    parts.extend_from_slice(about);
+    parts.push(content);
+    parts
+}

@@ -1,0 +1,215 @@
+//! List and purge: all keys of the servers, page by page.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use counterfoil_core::{
+    OperationId,
+    store::{Listing, Page, Record, StoreError, StoreErrorKind},
+};
+use fred::{
+    interfaces::ClusterInterface,
+    types::{Value, config::Server},
+};
+use futures_util::{StreamExt, stream};
+use tokio::time::Instant;
+
+use super::{RedisStore, bytes, number};
+use crate::{
+    codec::fields::state_number,
+    failure::{out_of_step, store_error},
+    link::Place,
+    security,
+};
+
+/// A page of a listing holds no more.
+const MAX_PAGE: usize = 1_000;
+
+/// How many keys a server looks at in one go. It serves nobody else meanwhile, for less than a millisecond.
+const STEP: u64 = 1_000;
+
+/// How many records are asked for at once.
+const AT_ONCE: usize = 64;
+
+/// A walk ends here, however many keys there are.
+const WALK: Duration = Duration::from_secs(8);
+
+impl RedisStore {
+    pub(super) async fn walk_and_list(&self, listing: &Listing) -> Result<Page, StoreError> {
+        let limit = listing.limit.min(MAX_PAGE);
+        let mut first: BTreeMap<OperationId, Record> = BTreeMap::new();
+        let mut more = false;
+        let mut walk = self.walk().await?;
+        while let Some(ids) = walk.next_ids(self).await? {
+            let last = first.last_key_value().map(|(&id, _)| id);
+            let full = first.len() == limit;
+            let wanted = ids
+                .into_iter()
+                .filter(|id| listing.after.is_none_or(|after| *id > after))
+                .filter(|id| !first.contains_key(id));
+            // Behind a full page nothing is read but what tells that there is more.
+            let (near, far): (Vec<_>, Vec<_>) =
+                wanted.partition(|id| !full || last.is_some_and(|last| *id < last));
+            let ids = if more { near } else { [near, far].concat() };
+            for record in self.pick_all(listing, ids, walk.until).await? {
+                first.insert(record.id, record);
+                if first.len() > limit {
+                    first.pop_last();
+                    more = true;
+                }
+            }
+        }
+        Ok(Page {
+            records: first.into_values().collect(),
+            more,
+        })
+    }
+
+    async fn pick_all(
+        &self,
+        listing: &Listing,
+        ids: Vec<OperationId>,
+        until: Instant,
+    ) -> Result<Vec<Record>, StoreError> {
+        let mut picking = stream::iter(ids)
+            .map(|id| self.pick(listing, id, until))
+            .buffer_unordered(AT_ONCE);
+        let mut records = Vec::new();
+        while let Some(picked) = picking.next().await {
+            records.extend(picked?);
+        }
+        Ok(records)
+    }
+
+    /// A record that can't be read is left out, and told as a security event: the others are still to be listed.
+    async fn pick(
+        &self,
+        listing: &Listing,
+        id: OperationId,
+        until: Instant,
+    ) -> Result<Option<Record>, StoreError> {
+        let args = vec![
+            number(state_number(listing.state).into()),
+            bytes(listing.tenant.clone().unwrap_or_default()),
+        ];
+        let until = until.min(self.link.deadline());
+        let picked = match self.run(&self.scripts.pick, id, args, until).await {
+            Ok(reply) => match &*reply.what {
+                "absent" => Ok(None),
+                "found" => self.record(id, reply).map(|record| Some(*record)),
+                _ => Err(out_of_step()),
+            },
+            Err(error) => Err(error),
+        };
+        match picked {
+            Err(error) if error.kind() == StoreErrorKind::Corrupt => {
+                security::corrupt_record(id);
+                Ok(None)
+            }
+            picked => picked,
+        }
+    }
+
+    pub(super) async fn walk_and_drop(&self, limit: usize) -> Result<usize, StoreError> {
+        let mut dropped = 0;
+        let mut walk = self.walk().await?;
+        while dropped < limit
+            && let Some(ids) = walk.next_ids(self).await?
+        {
+            for some in ids.chunks(AT_ONCE) {
+                let some = some.iter().copied().take(limit - dropped).collect();
+                dropped += self.drop_all(some, walk.until).await?;
+            }
+        }
+        Ok(dropped)
+    }
+
+    async fn drop_all(&self, ids: Vec<OperationId>, until: Instant) -> Result<usize, StoreError> {
+        let mut dropping = stream::iter(ids)
+            .map(|id| {
+                let until = until.min(self.link.deadline());
+                self.run(&self.scripts.drop, id, Vec::new(), until)
+            })
+            .buffer_unordered(AT_ONCE);
+        let mut dropped = 0;
+        while let Some(reply) = dropping.next().await {
+            match reply {
+                Ok(reply) if reply.what == "dropped" => dropped += reply.number()? as usize,
+                Ok(_) => {}
+                // What can't be read is not dropped: somebody has to look.
+                Err(error) if error.kind() == StoreErrorKind::Corrupt => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(dropped)
+    }
+
+    async fn walk(&self) -> Result<Walk, StoreError> {
+        let until = Instant::now() + WALK;
+        self.link.connected(until.min(self.link.deadline())).await?;
+        let servers = if self.link.is_clustered() {
+            let state = self.link.client().cached_cluster_state();
+            let nodes = state.map(|state| state.unique_primary_nodes());
+            nodes.unwrap_or_default().into_iter().map(Some).collect()
+        } else {
+            vec![None]
+        };
+        Ok(Walk {
+            servers,
+            cursor: "0".to_owned(),
+            until,
+        })
+    }
+}
+
+/// Where a walk over the keys of all masters is.
+struct Walk {
+    /// Those that are not done with; `None` where there is one only.
+    servers: Vec<Option<Server>>,
+    cursor: String,
+    until: Instant,
+}
+
+impl Walk {
+    /// The operations of the next page of keys; `None` when all have been seen.
+    async fn next_ids(
+        &mut self,
+        store: &RedisStore,
+    ) -> Result<Option<Vec<OperationId>>, StoreError> {
+        let Some(server) = self.servers.last() else {
+            return Ok(None);
+        };
+        if Instant::now() >= self.until {
+            return Err(StoreError::new(
+                StoreErrorKind::NotApplied,
+                "there are too many keys to walk over in time",
+            ));
+        }
+        let place = match server {
+            Some(server) => Place::Node(server.clone()),
+            None => Place::Anywhere,
+        };
+        let args = vec![
+            self.cursor.as_str().into(),
+            Value::from_static_str("MATCH"),
+            store.keys.pattern().into(),
+            Value::from_static_str("COUNT"),
+            number(STEP),
+        ];
+        let until = self.until.min(store.link.deadline());
+        let page = store.link.send("SCAN", place, args, until).await;
+        let (cursor, keys): (String, Vec<String>) =
+            page.and_then(Value::convert).map_err(store_error)?;
+        if cursor == "0" {
+            self.servers.pop();
+        }
+        self.cursor = cursor;
+        let ids: BTreeSet<_> = keys
+            .iter()
+            .filter_map(|key| store.keys.id_of(key))
+            .collect();
+        Ok(Some(ids.into_iter().collect()))
+    }
+}

@@ -1,0 +1,254 @@
+//! What somebody changed in Redis is not believed.
+
+use bytes::Bytes;
+use counterfoil_core::{
+    OperationId, ParamHash, Subject,
+    lifecycle::State,
+    store::{Acquired, Record, Store, StoreErrorKind},
+};
+use counterfoil_servers::{Shared, shared};
+use counterfoil_store_redis::RedisStore;
+
+use crate::{
+    client::{Redis, key},
+    common::{config, keys, prefix},
+    op::{Op, alone, claimed, done, seen},
+};
+
+const STATES: [State; 7] = [
+    State::InFlight,
+    State::Accepted,
+    State::Unknown,
+    State::Released,
+    State::Done,
+    State::Failed,
+    State::Cancelled,
+];
+
+struct Bench {
+    redis: Redis,
+    store: RedisStore,
+    prefix: String,
+}
+
+async fn bench() -> Bench {
+    let url = shared(Shared::Redis);
+    let prefix = prefix();
+    let config = config(&url).with_prefix(&prefix).expect("a valid prefix");
+    Bench {
+        redis: Redis::connect(&url).await,
+        store: alone(config).await,
+        prefix,
+    }
+}
+
+impl Bench {
+    async fn value(&self, id: OperationId) -> Bytes {
+        self.redis.get(&key(&self.prefix, id)).await
+    }
+
+    async fn put(&self, id: OperationId, value: impl Into<Bytes>) {
+        self.redis.set(&key(&self.prefix, id), value.into()).await;
+    }
+
+    async fn is_corrupt(&self, op: &Op) -> bool {
+        match self.store.find(op.id).await {
+            Err(error) => error.kind() == StoreErrorKind::Corrupt,
+            Ok(_) => false,
+        }
+    }
+
+    /// Whatever a byte is turned into, the answer is the right one but for times, or that it can't be read. Nobody is told
+    /// another state, result or owner, and nothing is claimed.
+    async fn holds_against_every_changed_byte(&self, op: &Op) {
+        let before = op.record(&self.store).await;
+        let good = self.value(op.id).await;
+        let mut unread = 0;
+        for at in 0..good.len() {
+            for flip in [0x01, 0x80, 0xff] {
+                let mut bad = good.to_vec();
+                bad[at] ^= flip;
+                self.put(op.id, bad).await;
+                match self.store.find(op.id).await {
+                    Ok(sighting) => {
+                        let read = sighting.record.expect("it is not gone");
+                        let after = format!("byte {at} of {:?}", before.life.state);
+                        assert_eq!(timeless(read), timeless(before.clone()), "{after}");
+                    }
+                    Err(error) if error.kind() == StoreErrorKind::Corrupt => unread += 1,
+                    Err(error) => panic!("byte {at}: {error} ({:?})", error.kind()),
+                }
+                match self.store.acquire(&op.wish()).await {
+                    Ok(Acquired::Found(read)) => {
+                        assert_eq!(timeless(*read), timeless(before.clone()), "byte {at}");
+                    }
+                    Err(error) if error.kind() == StoreErrorKind::Corrupt => {}
+                    other => panic!("byte {at}: {other:?}"),
+                }
+            }
+        }
+        // Deadline, first claim, creation, change and attempts are the server's own, in 31 bytes; and each evidence has
+        // a time.
+        let times = 3 * (31 + 8 * before.evidence.len());
+        let sealed = 3 * good.len() - times;
+        assert!(unread >= sealed, "{unread} of {sealed}: {before:?}");
+        self.put(op.id, good).await;
+        assert_eq!(op.record(&self.store).await, before);
+    }
+}
+
+/// The record without its times, and without what they lead to: a lease that reads as lapsed is unknown.
+fn timeless(mut record: Record) -> Record {
+    let then = counterfoil_core::Timestamp::from_unix_ms(0);
+    record.created = then;
+    record.updated = then;
+    record.attempts = 0;
+    record.life.first_claimed = record.life.first_claimed.map(|_| then);
+    record.life.deadline = None;
+    if matches!(record.life.state, State::InFlight | State::Accepted) {
+        record.life.state = State::Unknown;
+    }
+    for evidence in &mut record.evidence {
+        evidence.at = then;
+    }
+    record
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_changed_byte_is_noticed_in_every_state() {
+    let bench = bench().await;
+    for state in STATES {
+        let op = Op::new();
+        op.reach(&bench.store, state).await;
+        bench.holds_against_every_changed_byte(&op).await;
+    }
+    let op = Op::new();
+    op.reach_doubt(&bench.store).await;
+    bench.holds_against_every_changed_byte(&op).await;
+}
+
+/// Cut short, made longer, empty, or of another type: it can't be read, and nothing is claimed.
+#[tokio::test]
+async fn what_is_no_record_is_corrupt() {
+    let bench = bench().await;
+    let op = Op::new();
+    let held = op.claim(&bench.store).await;
+    bench
+        .store
+        .complete(&held, &done("paid"))
+        .await
+        .expect("completed");
+    let good = bench.value(op.id).await;
+    let longer = [&good[..], b"\0"].concat();
+    let mut bad: Vec<Bytes> = (0..good.len()).map(|len| good.slice(..len)).collect();
+    bad.extend([
+        Bytes::from(longer),
+        Bytes::from_static(b"{\"state\":\"done\"}"),
+    ]);
+    for value in bad {
+        bench.put(op.id, value.clone()).await;
+        assert!(bench.is_corrupt(&op).await, "{value:?}");
+        let error = bench.store.acquire(&op.wish()).await.expect_err("no claim");
+        assert_eq!(error.kind(), StoreErrorKind::Corrupt);
+    }
+    let _: i64 = bench.redis.ask("DEL", &[&key(&bench.prefix, op.id)]).await;
+    let _: i64 = bench
+        .redis
+        .ask("HSET", &[&key(&bench.prefix, op.id), "state", "done"])
+        .await;
+    assert!(bench.is_corrupt(&op).await);
+}
+
+/// One operation's record under another's key, of the same subject, is not that other's.
+#[tokio::test]
+async fn a_record_under_another_key_is_corrupt() {
+    let bench = bench().await;
+    let (one, other) = (Op::new(), Op::new());
+    one.reach(&bench.store, State::Done).await;
+    other.claim(&bench.store).await;
+    let value = bench.value(one.id).await;
+    bench.put(other.id, value).await;
+    assert!(bench.is_corrupt(&other).await);
+}
+
+/// What an earlier attempt said is not what the last one said, although it was sealed for the same operation.
+#[tokio::test]
+async fn an_older_attempts_word_is_not_the_last_ones() {
+    let bench = bench().await;
+    let op = Op::new();
+    let first = op.claim(&bench.store).await;
+    bench.store.release(&first).await.expect("released");
+    let released = bench.value(op.id).await;
+    let wish = op.wish().with_seen(seen(&op.record(&bench.store).await));
+    let second = claimed(bench.store.acquire(&wish).await.expect("an answer"));
+    bench
+        .store
+        .complete(&second, &done("paid"))
+        .await
+        .expect("completed");
+
+    // The head of the first attempt's record, in front of what the second one said, and the other way round.
+    let finished = bench.value(op.id).await;
+    const HEAD: usize = 58;
+    for (head, slots) in [(&released, &finished), (&finished, &released)] {
+        let mixed = [&head[..HEAD], &slots[HEAD..]].concat();
+        bench.put(op.id, mixed).await;
+        assert!(bench.is_corrupt(&op).await);
+    }
+}
+
+/// Another key's seal vouches for nothing here.
+#[tokio::test]
+async fn what_another_services_keys_sealed_is_corrupt() {
+    use counterfoil_core::fingerprint::{Key, Keyring};
+    use counterfoil_core::{KeyId, Timestamp};
+    use counterfoil_store_redis::ALostWriteMayBeRepeated;
+
+    let bench = bench().await;
+    let op = Op::new();
+    op.reach(&bench.store, State::Done).await;
+
+    let key = |byte| Key::new(KeyId::parse("k1").expect("short"), &[byte; 32]).expect("32 bytes");
+    let config = || {
+        config(&shared(Shared::Redis))
+            .with_prefix(&bench.prefix)
+            .expect("a valid prefix")
+    };
+    let foreign = Keyring::new(key(8)).value_keys();
+    let theirs = RedisStore::alone(config(), foreign, ALostWriteMayBeRepeated)
+        .await
+        .expect("the server is there");
+    let error = theirs.find(op.id).await.expect_err("not theirs");
+    assert_eq!(error.kind(), StoreErrorKind::Corrupt);
+
+    // After a rotation the key that sealed it still verifies.
+    let mut ring = Keyring::new(key(7));
+    let next = Key::new(KeyId::parse("k2").expect("short"), &[9; 32]).expect("32 bytes");
+    ring.rotate(next, Timestamp::from_unix_secs(1_800_000_000))
+        .expect("another key");
+    let ours = RedisStore::alone(config(), ring.value_keys(), ALostWriteMayBeRepeated)
+        .await
+        .expect("the server is there");
+    assert_eq!(op.record(&ours).await, op.record(&bench.store).await);
+    // And what it seals, the old ring can't open: rotate by adding the key to every instance first.
+    let later = Op::new();
+    later.claim(&ours).await;
+    assert!(bench.is_corrupt(&later).await);
+    let _ = keys();
+}
+
+/// Whose an operation is, is compared with what was vouched for.
+#[tokio::test]
+async fn anothers_operation_and_other_params_are_told_apart_from_corruption() {
+    let bench = bench().await;
+    let op = Op::new();
+    op.reach(&bench.store, State::Done).await;
+    let mut foreign = op.wish();
+    foreign.identity.subject = Subject::new("acme", "agent-8").expect("a short subject");
+    let answer = bench.store.acquire(&foreign).await.expect("an answer");
+    assert_eq!(answer, Acquired::Foreign);
+    let mut changed = op.wish();
+    changed.identity.hash = ParamHash::from_bytes([8; 32]);
+    let answer = bench.store.acquire(&changed).await.expect("an answer");
+    assert!(matches!(answer, Acquired::ParamsChanged(_)), "{answer:?}");
+}

@@ -1,0 +1,10 @@
+//! The rules of the tiers, one by one.
+
+mod breaker;
+#[path = "../common/mod.rs"]
+mod common;
+mod copies;
+mod told;
+mod trust;
+mod watching;
+mod world;
