@@ -11,7 +11,12 @@ use counterfoil_testkit::lockstep;
 async fn it_answers_as_the_reference_does() {
     let url = shared(Shared::Postgres);
     let harness = common::harness(common::builder(&url), &url).await;
-    lockstep::check(&harness.with_unit(Duration::from_secs(600)), 150, 20_261_130).await;
+    lockstep::check(
+        &harness.with_unit(Duration::from_secs(600)),
+        150,
+        20_261_130,
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -3,8 +3,10 @@
 mod common;
 
 use common::{builder, fresh_schema, patient};
+use counterfoil_core::store::Store;
 use counterfoil_servers::{Postgres, Shared, shared};
 use counterfoil_store_postgres::{ConnectError, PostgresStore};
+use tokio::task::JoinSet;
 
 #[tokio::test]
 async fn a_server_that_can_lose_a_commit_is_refused_unless_a_warning_will_do() {
@@ -36,10 +38,12 @@ async fn a_server_that_can_lose_a_commit_is_refused_unless_a_warning_will_do() {
 
 #[tokio::test]
 async fn a_server_that_only_reads_is_refused() {
-    let server = Postgres::starter()
-        .setting("default_transaction_read_only", "on")
-        .start()
-        .expect("Postgres starts");
+    let server = Postgres::start().expect("Postgres starts");
+    common::client(server.url())
+        .await
+        .batch_execute("ALTER ROLE counterfoil SET default_transaction_read_only = on")
+        .await
+        .expect("the server does as the test says");
     let refused = patient(builder(server.url())).connect().await;
     assert!(
         matches!(
@@ -65,15 +69,14 @@ async fn another_isolation_is_set_right_or_refused() {
     let store = builder.clone().connect().await.expect("it is set right");
     let op = common::Op::now();
     // A duplicate meets what was committed since its transaction began, which a snapshot of its own would hide.
-    let calls = (0..32).map(|_| {
-        let (store, wish) = (store.clone(), op.wish());
-        tokio::spawn(async move {
-            use counterfoil_core::store::Store;
-            store.acquire(&wish).await
+    let calls: JoinSet<_> = (0..32)
+        .map(|_| {
+            let (store, wish) = (store.clone(), op.wish());
+            async move { store.acquire(&wish).await }
         })
-    });
-    for call in calls.collect::<Vec<_>>() {
-        call.await.expect("no panic").expect("no error");
+        .collect();
+    for answer in calls.join_all().await {
+        answer.expect("each is told what stands");
     }
     let refused = builder.behind_transaction_pooler().connect().await;
     assert!(
@@ -95,27 +98,31 @@ async fn a_server_that_is_not_there_is_told_in_time() {
         .connect()
         .await
         .expect_err("nothing listens");
-    assert!(matches!(refused, ConnectError::Database { .. }), "{refused:?}");
+    assert!(
+        matches!(refused, ConnectError::Database { .. }),
+        "{refused:?}"
+    );
 }
 
 #[tokio::test]
 async fn nothing_shows_a_password() {
-    let url = shared(Shared::Postgres);
-    let with_password = url.replacen("://", "://name:s3cret@", 1);
-    let with_password = with_password.replacen("@counterfoil@", "@", 1);
     let shown = format!("{:?}", builder("postgres://name:s3cret@127.0.0.1:1/none"));
-    assert!(!shown.contains("s3cret"), "{shown}");
     assert!(shown.contains("127.0.0.1"), "{shown}");
-    for bad in ["postgres://name:s3cret@127.0.0.1:x/none", "name s3cret", "postgres://a:s3cret@h/d?x=s3cret"] {
+    assert!(!shown.contains("s3cret"), "{shown}");
+    for bad in [
+        "postgres://name:s3cret@127.0.0.1:x/none",
+        "postgres://name:s3cret@127.0.0.1/none?s3cret=1",
+        "name s3cret",
+    ] {
         let refused = PostgresStore::builder(bad).expect_err("it can't be read");
         let shown = format!("{refused} {refused:?}");
         assert!(!shown.contains("s3cret"), "{shown}");
     }
-    drop(with_password);
     let schema = fresh_schema();
-    let builder = patient(builder(&url)).with_schema(&schema);
+    let builder = patient(builder(&shared(Shared::Postgres))).with_schema(&schema);
     builder.migrate().await.expect("it can be migrated");
     let store = builder.connect().await.expect("it is fit for it");
     let shown = format!("{store:?}");
-    assert!(shown.contains(&schema) && !shown.contains("127.0.0.1"), "{shown}");
+    assert!(shown.contains(&schema), "{shown}");
+    assert!(!shown.contains("127.0.0.1"), "{shown}");
 }

@@ -7,7 +7,6 @@ use counterfoil_core::store::Store;
 use counterfoil_servers::{Postgres, Shared, shared};
 use counterfoil_store_postgres::{ConnectError, PostgresStore};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
-use tokio_postgres::NoTls;
 
 /// A root, and a certificate of it for a name, with its key. All in PEM.
 fn certificates(name: &str) -> (String, String, String) {
@@ -58,14 +57,21 @@ async fn a_server_of_another_root_or_name_is_refused() {
             .tls(certificate.as_bytes(), key.as_bytes())
             .start()
             .expect("Postgres starts");
-        let trusted = if name == "127.0.0.1" { &root } else { &own_root };
+        let trusted = if name == "127.0.0.1" {
+            &root
+        } else {
+            &own_root
+        };
         let refused = patient(builder(server.url()))
             .with_tls_roots(trusted.as_bytes())
             .expect("it is a root")
             .connect()
             .await
             .expect_err("it can't be verified");
-        assert!(matches!(refused, ConnectError::Database { .. }), "{refused:?}");
+        assert!(
+            matches!(refused, ConnectError::Database { .. }),
+            "{refused:?}"
+        );
     }
 }
 
@@ -79,7 +85,10 @@ async fn a_server_without_tls_is_refused_where_roots_are_given() {
         .connect()
         .await
         .expect_err("it speaks no TLS");
-    assert!(matches!(refused, ConnectError::Database { .. }), "{refused:?}");
+    assert!(
+        matches!(refused, ConnectError::Database { .. }),
+        "{refused:?}"
+    );
 }
 
 #[tokio::test]
@@ -87,20 +96,32 @@ async fn what_contradicts_itself_is_refused_before_anything_is_sent() {
     let (root, ..) = certificates("127.0.0.1");
     let at = |mode: &str| format!("postgres://name@127.0.0.1:1/none?sslmode={mode}");
     let refused = builder(&at("require")).connect().await;
-    assert!(matches!(refused, Err(ConnectError::TlsWithoutRoots)), "{refused:?}");
+    assert!(
+        matches!(refused, Err(ConnectError::TlsWithoutRoots)),
+        "{refused:?}"
+    );
     let refused = builder(&at("disable"))
         .with_tls_roots(root.as_bytes())
         .expect("it is a root")
         .connect()
         .await;
-    assert!(matches!(refused, Err(ConnectError::TlsDisabled)), "{refused:?}");
+    assert!(
+        matches!(refused, Err(ConnectError::TlsDisabled)),
+        "{refused:?}"
+    );
     for mode in ["verify-ca", "verify-full"] {
         let refused = PostgresStore::builder(&at(mode));
-        assert!(matches!(refused, Err(ConnectError::SslModeVerify)), "{refused:?}");
+        assert!(
+            matches!(refused, Err(ConnectError::SslModeVerify)),
+            "{refused:?}"
+        );
     }
-    for bad in ["", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+    for bad in [
+        "",
+        "no certificate",
+        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+    ] {
         let refused = builder(&at("require")).with_tls_roots(bad.as_bytes());
         assert!(matches!(refused, Err(ConnectError::TlsRoots(_))), "{bad:?}");
     }
-    let _ = NoTls;
 }

@@ -9,7 +9,7 @@ use std::{sync::Arc, time::Duration};
 
 use counterfoil_core::{
     Clock, OperationId, Owner, ParamHash, Scope, Subject, SystemClock, Timestamp,
-    lifecycle::{Claim, Ending},
+    lifecycle::{Claim, Ending, Seen},
     store::{Acquire, Acquired, Completion, Identity, Lease, Record, StoredResult},
 };
 use counterfoil_store_postgres::{PostgresStore, PostgresStoreBuilder};
@@ -147,6 +147,15 @@ impl Op {
         Self::minted(SystemClock.now())
     }
 
+    /// One whose id carries no time, such as one made from a client's key.
+    pub(crate) fn keyed() -> Self {
+        let mut op = Self::now();
+        let mut bytes = *Owner::mint().as_bytes();
+        bytes[6] = 0x80 | (bytes[6] & 0x0f);
+        op.id = OperationId::from_bytes(bytes);
+        op
+    }
+
     /// A claim by a fresh owner, for ten minutes.
     pub(crate) fn wish(&self) -> Acquire {
         let claim = Claim::new(Owner::mint(), Duration::from_secs(600));
@@ -178,5 +187,12 @@ pub(crate) fn found(answer: Acquired) -> Record {
     match answer {
         Acquired::Found(record) => *record,
         other => panic!("not found: {other:?}"),
+    }
+}
+
+pub(crate) fn seen(record: &Record) -> Seen {
+    Seen {
+        state: record.life.state,
+        epoch: record.life.epoch,
     }
 }
