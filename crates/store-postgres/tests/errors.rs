@@ -1,0 +1,10 @@
+//! What a call is told when something is in its way: the right kind, in time, and the store works on afterwards.
+
+mod common;
+
+#[path = "errors/locked.rs"]
+mod locked;
+#[path = "errors/place.rs"]
+mod place;
+#[path = "errors/server.rs"]
+mod server;
