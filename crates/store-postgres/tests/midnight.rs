@@ -8,7 +8,7 @@ use common::{Op, Stage, builder, claimed, done, found, patient};
 use counterfoil_core::{
     OperationId, Timestamp,
     lifecycle::State,
-    store::{Acquired, Completed, Renewed, Store},
+    store::{Acquired, Completed, Lease, Renewed, Store},
 };
 use counterfoil_servers::{Shared, shared};
 use counterfoil_store_postgres::PostgresStore;
@@ -131,43 +131,77 @@ async fn a_day_has_its_partition_before_it_begins() {
 
 /// Owners and duplicates go on while their records are moved from the default partition, and miss nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn what_is_moved_is_never_missing() {
+async fn what_is_moved_to_its_day_is_never_missing() {
     let (stage, store) = stage().await;
     for _ in 0..5 {
         let day = midnight_after(stage.now().await) + DAY * 4;
-        let ops: Vec<_> = (0..200).map(|_| Op::minted(day)).collect();
-        let mut held = Vec::new();
-        for op in &ops {
-            let mut wish = op.wish();
-            wish.claim.lease = DAY * 30;
-            held.push(claimed(store.acquire(&wish).await.expect("it is free")));
-        }
+        let ops = claim_many(&store, day).await;
         assert_eq!(stage.count(IN_DEFAULT).await, 200);
 
         // The next claim shows that this day is near.
         stage.set(day - DAY).await;
-        let mut calls = JoinSet::new();
-        for (op, held) in ops.into_iter().zip(held) {
-            let store = store.clone();
-            calls.spawn(async move {
-                for _ in 0..3 {
-                    let sighting = store.find(op.id).await.expect("it answers");
-                    assert!(sighting.record.is_some(), "it was not found");
-                    match store.acquire(&op.wish()).await.expect("it answers") {
-                        Acquired::Found(_) => {}
-                        other => panic!("{other:?}"),
-                    }
-                    let renewed = store.renew(&held, DAY * 30).await;
-                    assert_eq!(renewed.expect("it answers"), Renewed::Renewed);
-                }
-                let answer = store.complete(&held, &done("paid")).await;
-                assert_eq!(answer.expect("it is ours"), Completed::Completed);
-            });
-        }
-        calls.join_all().await;
+        go_on(&store, ops).join_all().await;
         until_made(&stage, day).await;
         assert_eq!(stage.count(IN_DEFAULT).await, 0);
     }
+}
+
+/// And while a day is dropped that some of them outlive.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_outlives_its_day_is_never_missing() {
+    let (stage, store) = stage().await;
+    for _ in 0..5 {
+        let day = stage.now().await;
+        let ops = claim_many(&store, day).await;
+        stage.advance(DAY * 3).await;
+        let calls = go_on(&store, ops);
+        let mut dropped = 0;
+        for _ in 0..2_000 {
+            dropped += store.drop_days().await.expect("it answers").days;
+            if dropped > 0 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(dropped, 1, "the day goes, whoever is busy");
+        calls.join_all().await;
+    }
+}
+
+/// Operations of a day, with owners whose leases outlast the test.
+async fn claim_many(store: &PostgresStore, day: Timestamp) -> Vec<(Op, Lease)> {
+    let mut ops = Vec::new();
+    for _ in 0..200 {
+        let op = Op::minted(day);
+        let mut wish = op.wish();
+        wish.claim.lease = DAY * 90;
+        let held = claimed(store.acquire(&wish).await.expect("it is free"));
+        ops.push((op, held));
+    }
+    ops
+}
+
+/// Each is looked for, met by a duplicate, renewed, and completed at last; none is ever missing.
+fn go_on(store: &PostgresStore, ops: Vec<(Op, Lease)>) -> JoinSet<()> {
+    let mut calls = JoinSet::new();
+    for (op, held) in ops {
+        let store = store.clone();
+        calls.spawn(async move {
+            for _ in 0..3 {
+                let sighting = store.find(op.id).await.expect("it answers");
+                assert!(sighting.record.is_some(), "it was not found");
+                match store.acquire(&op.wish()).await.expect("it answers") {
+                    Acquired::Found(_) => {}
+                    other => panic!("{other:?}"),
+                }
+                let renewed = store.renew(&held, DAY * 90).await;
+                assert_eq!(renewed.expect("it answers"), Renewed::Renewed);
+            }
+            let answer = store.complete(&held, &done("paid")).await;
+            assert_eq!(answer.expect("it is ours"), Completed::Completed);
+        });
+    }
+    calls
 }
 
 /// Moving very many would make all calls wait for long: they stay where they are, and their day with them.
