@@ -5,7 +5,10 @@
 //! when the next record can be due at the earliest: what ends after the walk began is kept for [`RETENTION_SKEW`] at
 //! least. Before that nothing is walked, so that asking often costs little.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{
+    Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering},
+};
 
 use counterfoil_core::store::{RETENTION_SKEW, StoreError};
 use tokio::time::Instant;
@@ -26,6 +29,8 @@ const WINDOW: i32 = 10_000;
 pub(crate) struct Progress {
     timed: Mutex<Walk>,
     keyed: Mutex<Walk>,
+    /// Which table the next call begins with: however much is due in one, the other gets its turn.
+    keyed_first: AtomicBool,
     pub(crate) days: super::drop_days::Looks,
 }
 
@@ -67,10 +72,14 @@ pub(crate) async fn purge(
 ) -> Result<usize, StoreError> {
     let until = Instant::now() + database.limits().scan;
     let mut dropped = 0;
-    for (machine, place) in [
+    let mut tables = [
         (&machines.timed, &progress.timed),
         (&machines.keyed, &progress.keyed),
-    ] {
+    ];
+    if progress.keyed_first.fetch_xor(true, Ordering::Relaxed) {
+        tables.reverse();
+    }
+    for (machine, place) in tables {
         let mut walk = *lock(place);
         let outcome = go_on(database, machine, &mut walk, limit - dropped, until).await;
         *lock(place) = walk;
