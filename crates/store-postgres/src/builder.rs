@@ -1,45 +1,28 @@
-//! How a store is made.
+//! What a store is made with.
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use counterfoil_core::Timestamp;
 use rustls::{
     ClientConfig, RootCertStore,
     pki_types::{CertificateDer, pem::PemObject},
 };
-use tokio::time::timeout;
-use tokio_postgres::{
-    Client, Config,
-    config::{SslMode, TargetSessionAttrs},
-};
+use tokio_postgres::Config;
 
-use crate::{
-    ConnectError, PostgresStore,
-    calls::purge::Progress,
-    database::{Database, Limits},
-    failure::Warnings,
-    lanes::{Lanes, Sharing},
-    machine::Machines,
-    migrate,
-    partitions::Days,
-    startup,
-    template::SchemaName,
-    wire::Wire,
-};
+use crate::{ConnectError, PostgresStore, database::Limits, lanes::Sharing};
 
 /// Makes a [`PostgresStore`].
 #[derive(Clone)]
 #[must_use]
 pub struct PostgresStoreBuilder {
-    config: Config,
-    schema: String,
-    tls: Option<ClientConfig>,
-    behind_pooler: bool,
-    only_warn: bool,
-    max_connections: usize,
-    limits: Limits,
-    sharing: Sharing,
-    commit_delay: Duration,
+    pub(crate) config: Config,
+    pub(crate) schema: String,
+    pub(crate) tls: Option<ClientConfig>,
+    pub(crate) behind_pooler: bool,
+    pub(crate) only_warn: bool,
+    pub(crate) max_connections: usize,
+    pub(crate) limits: Limits,
+    pub(crate) sharing: Sharing,
+    pub(crate) commit_delay: Duration,
 }
 
 impl PostgresStore {
@@ -101,8 +84,6 @@ impl PostgresStoreBuilder {
     pub const DEFAULT_SCAN: Duration = Duration::from_secs(30);
     /// The longest that a commit is expected to take, unless told otherwise.
     pub const DEFAULT_COMMIT_DELAY: Duration = Duration::from_secs(30);
-
-    const MIGRATION: Duration = Duration::from_secs(120);
 
     /// Another schema: 1 to 63 of `a-z 0-9 _`, not a digit first, nothing that begins with `pg_`. Several services may
     /// share a database, each with its own.
@@ -214,137 +195,6 @@ impl PostgresStoreBuilder {
     pub const fn warn_if_not_durable(mut self) -> Self {
         self.only_warn = true;
         self
-    }
-
-    /// Creates the schema, or brings it up to this version. Does nothing where that is done; many processes may do it at
-    /// the same time.
-    ///
-    /// The role needs the right to create a schema in the database, or to create tables in one that exists.
-    ///
-    /// # Errors
-    ///
-    /// [`ConnectError::SchemaIsNewer`], or any of those about connecting. Nothing is left half done.
-    pub async fn migrate(&self) -> Result<(), ConnectError> {
-        let schema = SchemaName::parse(&self.schema)?;
-        let mut client = self.open(&self.wire()?).await?;
-        let doing = "migrating the schema";
-        within(
-            Self::MIGRATION,
-            doing,
-            migrate::migrate(&mut client, &schema),
-        )
-        .await
-    }
-
-    /// Connects to a server that is fit for it, and to a schema of this version.
-    ///
-    /// # Errors
-    ///
-    /// Any [`ConnectError`].
-    pub async fn connect(self) -> Result<PostgresStore, ConnectError> {
-        let schema = SchemaName::parse(&self.schema)?;
-        let wire = self.wire()?;
-        let doing = "looking at the server";
-        let look = async {
-            let client = self.open(&wire).await?;
-            startup::check(&client, self.only_warn).await?;
-            migrate::check(&client, &schema).await
-        };
-        within(self.limits.connect + self.limits.call, doing, look).await?;
-
-        let database = Database::new(
-            self.config(),
-            wire,
-            self.max_connections.max(1),
-            self.limits,
-            !self.behind_pooler,
-        )
-        .map_err(|_| ConnectError::NoRuntime)?;
-        let database = Arc::new(database);
-        let machines = Arc::new(Machines::new(&schema));
-        let days = Arc::new(Days::default());
-        let store = PostgresStore {
-            lanes: Lanes::new(&database, &machines, &days, self.sharing),
-            database,
-            machines,
-            progress: Arc::new(Progress::default()),
-            schema,
-            commit_delay: self.commit_delay,
-        };
-        let now = Timestamp::from_unix_ms(0);
-        days.make(&store.database, &store.machines, now).await;
-        Ok(store)
-    }
-
-    fn wire(&self) -> Result<Wire, ConnectError> {
-        match (&self.tls, self.config.get_ssl_mode()) {
-            (None, SslMode::Require) => return Err(ConnectError::TlsWithoutRoots),
-            (Some(_), SslMode::Disable) => return Err(ConnectError::TlsDisabled),
-            _ => {}
-        }
-        Ok(Wire {
-            tls: self.tls.clone(),
-            greeting: (!self.behind_pooler).then(|| greeting(&self.limits)),
-            warnings: Arc::new(Warnings::default()),
-        })
-    }
-
-    fn config(&self) -> Config {
-        let mut config = self.config.clone();
-        if self.tls.is_some() {
-            // Else whoever sits in between could strip it.
-            config.ssl_mode(SslMode::Require);
-        }
-        if config.get_application_name().is_none() {
-            config.application_name("counterfoil");
-        }
-        if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(DEAD_AFTER);
-        }
-        if config.get_keepalives_idle() > IDLE_PROBE {
-            config.keepalives_idle(IDLE_PROBE);
-        }
-        config
-    }
-
-    /// A connection for looking and migrating, to whatever server answers: `startup` says what it is.
-    async fn open(&self, wire: &Wire) -> Result<Client, ConnectError> {
-        let mut config = self.config();
-        config.target_session_attrs(TargetSessionAttrs::Any);
-        let doing = "connecting to the server";
-        let opened = async {
-            let opened = wire.open(&config).await;
-            opened.map_err(|source| ConnectError::Database { doing, source })
-        };
-        let (client, _) = within(self.limits.connect, doing, opened).await?;
-        Ok(client)
-    }
-}
-
-/// After so long without a sign of life, a connection is given up by the system.
-const DEAD_AFTER: Duration = Duration::from_secs(10);
-
-/// An idle connection is probed so often: a firewall that forgets it must not cost a call its deadline.
-const IDLE_PROBE: Duration = Duration::from_secs(30);
-
-/// What a session of our own is told: bounds for statements that nobody waits for any more, and the isolation that the
-/// transitions are written for.
-fn greeting(limits: &Limits) -> String {
-    let scan = limits.scan.as_millis();
-    format!(
-        "SET default_transaction_isolation = 'read committed'; SET statement_timeout = {scan}; \
-         SET idle_in_transaction_session_timeout = {scan}"
-    )
-}
-
-async fn within<T>(
-    limit: Duration,
-    doing: &'static str,
-    work: impl Future<Output = Result<T, ConnectError>>,
-) -> Result<T, ConnectError> {
-    match timeout(limit, work).await {
-        Ok(done) => done,
-        Err(_) => Err(ConnectError::TimedOut { doing, limit }),
     }
 }
 
