@@ -2,6 +2,8 @@
 
 mod common;
 
+#[path = "errors/codes.rs"]
+mod codes;
 #[path = "errors/locked.rs"]
 mod locked;
 #[path = "errors/place.rs"]
