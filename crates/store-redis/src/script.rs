@@ -13,7 +13,7 @@ use crate::{
     link::{Link, Place},
 };
 
-/// A transition in Lua, with the clock, the record and the step in front.
+/// A transition in Lua.
 #[derive(Debug)]
 pub(crate) struct Script {
     text: Bytes,
@@ -21,14 +21,8 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// `clock` says where the time comes from.
-    pub(crate) fn new(clock: &str, transition: &str) -> Self {
-        let parts = [
-            clock,
-            include_str!("lua/record.lua"),
-            include_str!("lua/step.lua"),
-            transition,
-        ];
+    /// Made of these parts, in this order.
+    pub(crate) fn new(parts: &[&str]) -> Self {
         let text = parts.concat();
         Self {
             hash: digest(text.as_bytes()),

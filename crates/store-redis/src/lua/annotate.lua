@@ -1,9 +1,8 @@
 -- Notes downstream's reference or the document's number.
-local owner, epoch, provider, reference = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local brings_provider_ref, brings_result_ref = ARGV[4], ARGV[5]
 
-local open = r and (r.reads == IN_FLIGHT or r.reads == UNKNOWN)
-if not open or not is_held_by(owner, epoch) then return reply('not owner') end
-if provider ~= '' then r.provider = provider end
-if reference ~= '' then r.reference = reference end
-save(r)
-return reply('annotated')
+local is_open = reads == IN_FLIGHT or reads == UNKNOWN
+if not is_open or owner ~= ARGV[2] or epoch ~= ARGV[3] then return {ARGV[1], 'not owner', now} end
+if brings_provider_ref ~= '' then provider_ref = brings_provider_ref end
+if brings_result_ref ~= '' then result_ref = brings_result_ref end
+answer = 'annotated'

@@ -1,3 +1,3 @@
--- Drops the record if its time is over, which is what `step.lua` has found no record to mean.
-if r then return reply('kept') end
-return reply('dropped', redis.call('DEL', KEYS[1]))
+-- Drops what is under the key if its time is over.
+if value then return {ARGV[1], 'kept', now} end
+return {ARGV[1], 'dropped', now, redis.call('DEL', KEYS[1])}

@@ -1,17 +1,13 @@
--- Takes the epoch of an unknown operation for reconciling.
---
--- `word` and `acceptance` say again what stood, in the words of the new owner.
-local read, owner, seen, epoch, hold, claim, word, acceptance =
-  ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7], ARGV[8], ARGV[9]
+-- Takes the epoch of an unknown operation for reconciling. `stands` and `accepted` say again what stood, in the words of
+-- the new owner.
+local by, seen_epoch, next_epoch, hold, claim_seal, stands, accepted =
+  ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7], ARGV[8], ARGV[9]
 
-if not r then return reply('absent') end
-if r.reads ~= UNKNOWN then return reply('refused', r.value) end
+if reads ~= UNKNOWN then return {ARGV[1], 'refused', now, value} end
 -- The same call again: it holds it already.
-if r.held and r.owner == owner then return reply('fenced', r.value) end
-if r.held or r.epoch ~= seen then return reply('refused', r.value) end
-if not is_as_read(read) then return reply('moved') end
+if held and owner == by then return {ARGV[1], 'fenced', now, value} end
+if held or epoch ~= seen_epoch then return {ARGV[1], 'refused', now, value} end
 
-r.state, r.owner, r.epoch, r.claim, r.word, r.before = UNKNOWN, owner, epoch, claim, word, acceptance
-due(bytes(now + hold))
-save(r)
-return reply('fenced', r.value)
+state, owner, epoch, claim, word, acceptance = UNKNOWN, by, next_epoch, claim_seal, stands, accepted
+due, deadline = 1, struct.pack('>I8', now + hold)
+answer = 'fenced'

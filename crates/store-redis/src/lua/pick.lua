@@ -1,7 +1,8 @@
 -- Reads the record if it reads as this state, and is of this tenant where one is named.
-local state, tenant = tonumber(ARGV[2]), ARGV[3]
+local tenant = ARGV[3]
 
-if not r or r.reads ~= state then return reply('absent') end
-local of = struct.unpack('>Bc0', r.who, 33)
-if tenant ~= '' and of ~= tenant then return reply('absent') end
-return reply('found', r.value)
+if reads ~= tonumber(ARGV[2]) then return {ARGV[1], 'absent', now} end
+-- Behind the limits and the hash.
+local its_tenant = struct.unpack('>Bc0', identity, inside(identity) + 49)
+if tenant ~= '' and its_tenant ~= tenant then return {ARGV[1], 'absent', now} end
+return {ARGV[1], 'found', now, value}

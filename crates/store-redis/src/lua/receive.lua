@@ -1,39 +1,33 @@
 -- Ends what an epoch handed on, by downstream's receipt.
 --
--- `word` has what will stand, with the result of the acceptance where the receipt brings none; `said` has the receipt's
--- own words.
-local read, epoch, state, word, said, doubt, reference =
-  ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7], ARGV[8]
-
-if not r then return reply('absent') end
-if not is_as_read(read) then return reply('moved') end
+-- `stands` has what will be on record, with the result of the acceptance where the receipt brings none; `said` has the
+-- receipt's own words.
+local by_epoch, says, stands, said, doubt, brings_ref =
+  ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 
 -- By compare-and-set on the epoch: an overtaken epoch's receipt is no proof for the one that runs now.
-if r.epoch ~= epoch then return reply('not owner') end
+if epoch ~= by_epoch then return {ARGV[1], 'not owner', now} end
 
-local NO_RESULT = '\0'
-local function says_the_same()
-  local brings = result(said)
-  return (brings == NO_RESULT or brings == result(r.word))
-    and (reference == '' or r.reference ~= '' and text(r.reference) == text(reference))
-end
-
-if r.reads == ACCEPTED or r.reads == IN_FLIGHT or r.reads == UNKNOWN then
-  if state == FAILED and r.taken == 1 then
-    keep_acceptance()
-    r.word = doubt
-    move(UNKNOWN)
-    save(r)
-    return reply('in doubt')
+local late
+if reads == ACCEPTED or reads == IN_FLIGHT or reads == UNKNOWN then
+  if says == FAILED and taken == 1 then
+    -- A word without a result of its own leaves the acceptance's in place.
+    if state == ACCEPTED then acceptance = word end
+    state, word, answer = UNKNOWN, doubt, 'in doubt'
+  else
+    state, word, acceptance, answer = says, stands, '', 'received'
+    if brings_ref ~= '' then result_ref = brings_ref end
   end
-  r.word, r.before = word, ''
-  if reference ~= '' then r.reference = reference end
-  move(state)
-  save(r)
-  return reply('received')
+  due, deadline = 0, NEVER
+else
+  if reads == says then
+    local NO_RESULT = '\0'
+    local brings = struct.unpack('>I4c0', said, inside(said) + 1)
+    local same_result = brings == NO_RESULT or brings == struct.unpack('>I4c0', word, inside(word) + 1)
+    local same_ref = brings_ref == '' or result_ref ~= '' and text(result_ref) == text(brings_ref)
+    if same_result and same_ref then return {ARGV[1], 'received', now} end
+  end
+  -- Before the first claim there is no owner whose word it could be.
+  if first == 0 then return {ARGV[1], 'not owner', now} end
+  late = {owner, epoch, said}
 end
-
-if r.reads == state and says_the_same() then return reply('received') end
--- Before the first claim there is no owner whose word it could be.
-if r.first ~= 0 then keep_evidence(r.owner, r.epoch, said) end
-return reply('not owner')

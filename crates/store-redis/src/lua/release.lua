@@ -1,23 +1,17 @@
 -- Says that this attempt did nothing. The record stays, with its epoch.
-local owner, epoch, word, doubt = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local released, doubt = ARGV[4], ARGV[5]
 
-if not r or not is_held_by(owner, epoch) then return reply('not owner') end
-if r.reads == RELEASED then return reply('released') end
-if r.reads ~= IN_FLIGHT and r.reads ~= UNKNOWN then return reply('not owner') end
-
-if r.taken == 0 then
-  keep_acceptance()
-  r.word = word
-  move(RELEASED)
-  save(r)
-  return reply('released')
-end
-
+if owner ~= ARGV[2] or epoch ~= ARGV[3] then return {ARGV[1], 'not owner', now} end
+if reads == RELEASED then return {ARGV[1], 'released', now} end
+if reads ~= IN_FLIGHT and reads ~= UNKNOWN then return {ARGV[1], 'not owner', now} end
 -- After a takeover an earlier attempt may have done it. What is unknown already keeps its reason.
-if r.state ~= UNKNOWN or r.due == 1 then
-  keep_acceptance()
-  r.word = doubt
-  move(UNKNOWN)
-  save(r)
+if taken == 1 and state == UNKNOWN and due == 0 then return {ARGV[1], 'in doubt', now} end
+
+-- A word without a result of its own leaves the acceptance's in place.
+if state == ACCEPTED then acceptance = word end
+if taken == 1 then
+  state, word, answer = UNKNOWN, doubt, 'in doubt'
+else
+  state, word, answer = RELEASED, released, 'released'
 end
-return reply('in doubt')
+due, deadline = 0, NEVER

@@ -1,9 +1,10 @@
 -- Makes a running lease last at least so long from now.
-local owner, epoch, lease = ARGV[2], ARGV[3], tonumber(ARGV[4])
+local lease = tonumber(ARGV[4])
 
-if not r or not is_held_by(owner, epoch) then return reply('not owner') end
-if r.reads == UNKNOWN then return reply('lapsed') end
-if r.reads ~= IN_FLIGHT then return reply('not owner') end
-lengthen(lease)
-save(r)
-return reply('renewed')
+if owner ~= ARGV[2] or epoch ~= ARGV[3] then return {ARGV[1], 'not owner', now} end
+if reads == UNKNOWN then return {ARGV[1], 'lapsed', now} end
+if reads ~= IN_FLIGHT then return {ARGV[1], 'not owner', now} end
+
+local until_now = struct.unpack('>I8', deadline)
+deadline = struct.pack('>I8', math.max(until_now, now + lease))
+answer = 'renewed'

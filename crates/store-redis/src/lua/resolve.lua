@@ -1,20 +1,17 @@
 -- Settles an unknown operation.
-local read, owner, seen, epoch, state, vouched, word, reference, claim =
-  ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10]
+local by, seen_epoch, next_epoch, says, vouched, said, brings_ref, claim_seal =
+  ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6]), ARGV[7] == '1', ARGV[8], ARGV[9], ARGV[10]
 
-if not r then return reply('absent') end
-if r.reads ~= UNKNOWN or r.epoch ~= seen then return reply('refused', r.value) end
-if r.held and r.owner ~= owner then return reply('refused', r.value) end
-if state ~= DONE and not vouched then return reply('unvouched') end
-if not is_as_read(read) then return reply('moved') end
+if reads ~= UNKNOWN or epoch ~= seen_epoch then return {ARGV[1], 'refused', now, value} end
+if held and owner ~= by then return {ARGV[1], 'refused', now, value} end
+if says ~= DONE and not vouched then return {ARGV[1], 'unvouched', now} end
 
--- Whoever frees it without having fenced takes the next epoch now, so that a fence raised to it is one that no attempt
--- was ever given.
-if state == RELEASED and r.owner ~= owner then
-  r.owner, r.epoch, r.claim = owner, epoch, claim
+if says == RELEASED then
+  -- Whoever frees it without having fenced takes the next epoch now, so that a fence raised to it is one that no attempt
+  -- was ever given.
+  if owner ~= by then owner, epoch, claim = by, next_epoch, claim_seal end
+elseif brings_ref ~= '' then
+  result_ref = brings_ref
 end
-if state ~= RELEASED and reference ~= '' then r.reference = reference end
-r.word, r.before = word, ''
-move(state)
-save(r)
-return reply('resolved', r.value)
+state, word, acceptance, due, deadline = says, said, '', 0, NEVER
+answer = 'resolved'

@@ -14,7 +14,7 @@ use counterfoil_core::{
 use super::{RedisStore, bytes, flag, nothing, number, span};
 use crate::{
     codec::{fields::state_number, seal::Kind, slots::Holder, word::Word},
-    failure::{corrupt, misuse, out_of_step},
+    failure::{misuse, out_of_step},
     script::Reply,
 };
 
@@ -83,19 +83,18 @@ impl RedisStore {
             }
             _ => {}
         }
-        // Lua compared what nobody had verified yet.
+        // Lua compared what nobody had verified yet, and whose it is not is told here.
         let what = reply.what.clone();
         let record = self.record(request.id, reply)?;
         match (record.check(&request.identity), &*what) {
-            (Err(Mismatch::Foreign), "another") => Ok(Acquired::Foreign),
-            (Err(Mismatch::Params), "another") => Ok(Acquired::ParamsChanged(record)),
+            (Err(Mismatch::Foreign), _) => Ok(Acquired::Foreign),
+            (Err(Mismatch::Params), _) => Ok(Acquired::ParamsChanged(record)),
             (Ok(()), "found") => Ok(Acquired::Found(record)),
             (Ok(()), "expired") => Ok(Acquired::Expired {
                 record: Some(record),
                 now,
             }),
-            (_, "another" | "found" | "expired") => Err(corrupt()),
-            _ => Err(out_of_step()),
+            (Ok(()), _) => Err(out_of_step()),
         }
     }
 
@@ -115,7 +114,7 @@ impl RedisStore {
         match &*reply.what {
             "renewed" => Ok(Renewed::Renewed),
             "lapsed" => Ok(Renewed::Lapsed),
-            "not owner" => Ok(Renewed::NotOwner),
+            "not owner" | "absent" => Ok(Renewed::NotOwner),
             _ => Err(out_of_step()),
         }
     }
@@ -137,7 +136,7 @@ impl RedisStore {
         match &*reply.what {
             "released" => Ok(Released::Released),
             "in doubt" => Ok(Released::InDoubt),
-            "not owner" => Ok(Released::NotOwner),
+            "not owner" | "absent" => Ok(Released::NotOwner),
             _ => Err(out_of_step()),
         }
     }
@@ -160,7 +159,7 @@ impl RedisStore {
             .await?;
         match &*reply.what {
             "annotated" => Ok(Annotated::Annotated),
-            "not owner" => Ok(Annotated::NotOwner),
+            "not owner" | "absent" => Ok(Annotated::NotOwner),
             _ => Err(out_of_step()),
         }
     }

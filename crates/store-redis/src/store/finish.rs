@@ -48,7 +48,7 @@ impl RedisStore {
         match &*reply.what {
             "completed" => Ok(Completed::Completed),
             "in doubt" => Ok(Completed::InDoubt),
-            "not owner" => Ok(Completed::NotOwner),
+            "not owner" | "absent" => Ok(Completed::NotOwner),
             _ => Err(out_of_step()),
         }
     }

@@ -137,8 +137,8 @@ impl RedisStore {
             keys: KeySpace::new(config.prefix().to_owned()),
             seals: Seals::new(keys),
             scripts: match ahead {
-                None => Scripts::new(include_str!("../lua/clock.lua")),
-                Some(_) => Scripts::new(include_str!("../lua/clock_ahead.lua")),
+                None => Scripts::new(),
+                Some(_) => Scripts::ahead(),
             },
             ahead,
         })

@@ -1,6 +1,15 @@
-//! The scripts, one for each transition.
+//! The scripts, one for each transition, and what each is made of.
+//!
+//! A script is one piece of straight code, from clock to answer: what it doesn't need is not in it. Nothing is defined
+//! that does not run, since Lua pays for each definition in each call.
 
 use crate::script::Script;
+
+macro_rules! lua {
+    ($name:literal) => {
+        include_str!(concat!("../lua/", $name, ".lua"))
+    };
+}
 
 #[derive(Debug)]
 pub(super) struct Scripts {
@@ -20,23 +29,55 @@ pub(super) struct Scripts {
 }
 
 impl Scripts {
-    /// `clock` says where the time comes from.
-    pub(super) fn new(clock: &str) -> Self {
-        let script = |transition| Script::new(clock, transition);
+    /// On the server's own clock.
+    pub(super) fn new() -> Self {
+        Self::on(lua!("clock"))
+    }
+
+    /// On a clock that a test moves on.
+    pub(super) fn ahead() -> Self {
+        Self::on(lua!("clock_ahead"))
+    }
+
+    fn on(clock: &str) -> Self {
+        let script = |parts: &[&str]| {
+            let mut all = vec![clock, lua!("stands")];
+            all.extend_from_slice(parts);
+            Script::new(&all)
+        };
+        let (present, record) = (lua!("present"), lua!("record"));
+        let (as_read, evidence) = (lua!("as_read"), lua!("evidence"));
+        let (write, tell, show) = (lua!("write"), lua!("tell"), lua!("show"));
+        let owners = |transition| script(&[present, record, transition, write, tell]);
+        let others = |transition| script(&[present, record, transition, as_read, write, show]);
         Self {
-            acquire: script(include_str!("../lua/acquire.lua")),
-            renew: script(include_str!("../lua/renew.lua")),
-            complete: script(include_str!("../lua/complete.lua")),
-            release: script(include_str!("../lua/release.lua")),
-            annotate: script(include_str!("../lua/annotate.lua")),
-            receive: script(include_str!("../lua/receive.lua")),
-            fence: script(include_str!("../lua/fence.lua")),
-            resolve: script(include_str!("../lua/resolve.lua")),
-            cancel: script(include_str!("../lua/cancel.lua")),
-            entomb: script(include_str!("../lua/entomb.lua")),
-            find: script(include_str!("../lua/find.lua")),
-            pick: script(include_str!("../lua/pick.lua")),
-            drop: script(include_str!("../lua/drop.lua")),
+            acquire: script(&[
+                lua!("first"),
+                record,
+                lua!("acquire"),
+                write,
+                lua!("claimed"),
+            ]),
+            renew: owners(lua!("renew")),
+            complete: script(&[present, record, lua!("complete"), evidence, write, tell]),
+            release: owners(lua!("release")),
+            annotate: owners(lua!("annotate")),
+            receive: script(&[
+                present,
+                record,
+                lua!("receive"),
+                as_read,
+                evidence,
+                write,
+                tell,
+            ]),
+            fence: others(lua!("fence")),
+            resolve: others(lua!("resolve")),
+            cancel: others(lua!("cancel")),
+            entomb: script(&[lua!("entomb"), write, show]),
+            find: script(&[present, lua!("find")]),
+            pick: script(&[present, record, lua!("pick")]),
+            drop: script(&[lua!("drop")]),
         }
     }
 }

@@ -175,7 +175,7 @@ impl RedisStore {
             };
             let reply = self.run(script, id, args, until).await?;
             return match &*reply.what {
-                "moved" => continue,
+                "moved" | "absent" => continue,
                 "expired" => Ok(Cancelled::Expired { now: reply.now }),
                 "cancelled" => Ok(Cancelled::Cancelled(self.record(id, reply)?)),
                 "too late" => Ok(Cancelled::TooLate(self.record(id, reply)?)),

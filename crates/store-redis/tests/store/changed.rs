@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use counterfoil_core::{
     OperationId, ParamHash, Subject,
-    lifecycle::State,
-    store::{Acquired, Record, Store, StoreErrorKind},
+    lifecycle::{Ending, State},
+    store::{Acquired, Annotation, Completion, Record, Store, StoreErrorKind},
 };
 use counterfoil_servers::{Shared, shared};
 use counterfoil_store_redis::RedisStore;
@@ -195,6 +195,32 @@ async fn an_older_attempts_word_is_not_the_last_ones() {
         bench.put(op.id, mixed).await;
         assert!(bench.is_corrupt(&op).await);
     }
+}
+
+/// The document's number that a final word brought can't be put back to one that was noted before.
+#[tokio::test]
+async fn an_older_reference_is_not_the_final_one() {
+    let bench = bench().await;
+    let op = Op::new();
+    let held = op.claim(&bench.store).await;
+    let mut note = Annotation::default();
+    note.result_ref = Some("INV-1".to_owned());
+    bench.store.annotate(&held, &note).await.expect("noted");
+    let noted = bench.value(op.id).await;
+    let said = Completion::Ended {
+        ending: Ending::Done,
+        result: None,
+        result_ref: Some("INV-2".to_owned()),
+    };
+    bench.store.complete(&held, &said).await.expect("completed");
+    let done = bench.value(op.id).await;
+
+    // The reference is the last slot: a tag of 16 bytes, the key's id, owner, epoch and the text.
+    const SLOT: usize = 16 + 3 + 24 + 5;
+    let (front, back) = (done.len() - SLOT, noted.len() - SLOT);
+    let mixed = [&done[..front], &noted[back..]].concat();
+    bench.put(op.id, mixed).await;
+    assert!(bench.is_corrupt(&op).await);
 }
 
 /// Another key's seal vouches for nothing here.

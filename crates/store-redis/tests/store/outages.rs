@@ -210,6 +210,26 @@ async fn behind_sentinel_the_next_master_is_found() {
     assert_ne!(servers.master_port().expect("a master"), before);
 }
 
+/// A master that only sleeps keeps its connections, and wakes up as one that has been replaced.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn behind_sentinel_a_master_that_wakes_up_replaced_is_left() {
+    let servers = RedisSentinel::start().expect("servers");
+    let store = alone(quick(servers.url())).await;
+    Op::new().claim(&store).await;
+    let frozen = servers.freeze_master().expect("frozen");
+    servers
+        .wait_for_failover(frozen, Duration::from_secs(30))
+        .expect("another is the master");
+    let wish = Op::new().wish();
+    claimed(until_it_answers(|| store.acquire(&wish)).await);
+    servers.thaw(frozen).expect("thawed");
+    let woken = Instant::now();
+    while woken.elapsed() < Duration::from_secs(3) {
+        let wish = Op::new().wish();
+        claimed(until_it_answers(|| store.acquire(&wish)).await);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_a_cluster_every_operation_goes_on_after_a_master_died() {
     let servers = RedisCluster::start().expect("servers");

@@ -117,9 +117,8 @@ async fn a_corrupt_record_hides_no_other_and_is_not_dropped() {
             .expect("an answer");
     }
     let bad_key = key(&prefix, bad.id);
-    let mut value = redis.get(&bad_key).await.to_vec();
-    value.pop();
-    redis.set(&bad_key, value.into()).await;
+    let value = redis.get(&bad_key).await;
+    redis.set(&bad_key, value.slice(..50)).await;
     assert_eq!(list(&store, State::Done).await, [good.id].into());
 
     let hours = (LONG + RETENTION) * 2;

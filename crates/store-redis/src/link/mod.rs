@@ -1,9 +1,12 @@
 //! The connection: made in the background and made again whenever it breaks, with an end to every wait.
 
+mod keeper;
+mod silence;
+
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -13,19 +16,20 @@ use counterfoil_core::store::StoreError;
 use fred::{
     clients::Client,
     error::{Error, ErrorKind},
-    interfaces::{ClientLike, EventInterface},
+    interfaces::{ClientLike, ClusterInterface},
     types::{
         Builder, ClusterHash, CustomCommand, RespVersion, Value,
         config::{Options, ReconnectPolicy, Server, UnresponsiveConfig},
     },
 };
 use socket2::TcpKeepalive;
-use tokio::{
-    sync::Notify,
-    task::JoinHandle,
-    time::{Instant, sleep, sleep_until},
-};
+use tokio::time::{Instant, sleep_until};
 
+pub(crate) use self::keeper::AbortOnDrop;
+use self::{
+    keeper::{State, keep_connected},
+    silence::Silences,
+};
 use crate::{RedisConfig, failure};
 
 /// A client of Redis and the task that keeps it connected. Dropping it ends both at once.
@@ -33,23 +37,11 @@ pub(crate) struct Link {
     client: Client,
     state: Arc<State>,
     last_reset: Mutex<Option<Instant>>,
-    silence: Mutex<Silence>,
+    silences: Silences,
     command_timeout: Duration,
     nonce: AtomicU64,
     _keeper: AbortOnDrop,
 }
-
-/// What the link and its task tell each other.
-struct State {
-    broken: Notify,
-    /// How many connections were to be dropped.
-    dropped: AtomicU64,
-    /// The same as it was when the client last began to connect; `NONE` while it does not.
-    standing: AtomicU64,
-    last_error: Mutex<Option<Error>>,
-}
-
-const NONE: u64 = u64::MAX;
 
 /// More than this wait for an answer only where something is wrong; the next is refused at once.
 const MAX_WAITING: usize = 10_000;
@@ -115,18 +107,13 @@ impl Link {
             })
             .set_policy(policy())
             .build()?;
-        let state = Arc::new(State {
-            broken: Notify::new(),
-            dropped: AtomicU64::new(0),
-            standing: AtomicU64::new(NONE),
-            last_error: Mutex::default(),
-        });
+        let state = Arc::new(State::new());
         let keeper = keep_connected(client.clone(), Arc::clone(&state));
         Ok(Self {
             client,
             state,
             last_reset: Mutex::default(),
-            silence: Mutex::default(),
+            silences: Silences::default(),
             command_timeout,
             nonce: AtomicU64::new(first_nonce()),
             _keeper: AbortOnDrop(tokio::spawn(keeper)),
@@ -139,8 +126,7 @@ impl Link {
 
     /// Whether a command would go out. One that is about to be dropped is none.
     pub(crate) fn is_connected(&self) -> bool {
-        let standing = self.state.standing.load(Ordering::SeqCst);
-        standing == self.connection() && self.client.is_connected()
+        self.state.stands() && self.client.is_connected()
     }
 
     pub(crate) fn is_clustered(&self) -> bool {
@@ -169,7 +155,7 @@ impl Link {
             sleep_until(until.min(next)).await;
             if next >= until && !self.is_connected() {
                 let error = failure::not_connected();
-                return Err(match lock(&self.state.last_error).clone() {
+                return Err(match self.state.last_error() {
                     Some(source) => error.with_source(source),
                     None => error,
                 });
@@ -187,16 +173,16 @@ impl Link {
         until: Instant,
     ) -> Result<Value, Error> {
         let left = until.saturating_duration_since(Instant::now());
-        let (hash, node) = match place {
-            Place::Slot(slot) => (ClusterHash::Custom(slot), None),
-            Place::Node(node) => (ClusterHash::FirstKey, Some(node)),
-            Place::Anywhere => (ClusterHash::Random, None),
+        let (slot, hash, node) = match place {
+            Place::Slot(slot) => (Some(slot), ClusterHash::Custom(slot), None),
+            Place::Node(node) => (None, ClusterHash::FirstKey, Some(node)),
+            Place::Anywhere => (None, ClusterHash::Random, None),
         };
         let options = Options {
             fail_fast: true,
             // To the client no time at all means for ever.
             timeout: Some(left.max(Duration::from_millis(1))),
-            cluster_node: node,
+            cluster_node: node.clone(),
             ..Options::default()
         };
         let command = CustomCommand::new_static(name, hash, false);
@@ -205,39 +191,33 @@ impl Link {
             .with_options(&options)
             .custom(command, args)
             .await;
+        let node = || node.or_else(|| self.node_of(slot?));
         match &answer {
+            Err(error) if *error.kind() == ErrorKind::Timeout => {
+                if self.silences.went_on(node(), Instant::now()) {
+                    self.suspect();
+                }
+            }
             Err(error) if failure::is_of_a_lesser_server(error) => self.suspect(),
-            Err(error) if *error.kind() == ErrorKind::Timeout => self.was_silent(),
-            _ => {}
+            _ => self.silences.ended(node),
         }
         answer
     }
 
-    /// The client takes a connection for dead when it owes a reply and nothing is sent for a while. Where others go on
-    /// sending it never notices, so that the timeouts are counted here.
-    fn was_silent(&self) {
-        let window = UNRESPONSIVE.max(self.command_timeout * (MAX_TIMEOUTS + 2));
-        if lock(&self.silence).is_too_long(Instant::now(), window) {
-            self.suspect();
-        }
+    /// The node that has a slot, as far as the client knows; `None` where there is no cluster.
+    fn node_of(&self, slot: u16) -> Option<Server> {
+        let nodes = self.client.cached_cluster_state()?;
+        nodes.get_server(slot).cloned()
     }
 
     /// Which connection a call that begins now goes over.
     pub(crate) fn connection(&self) -> u64 {
-        self.state.dropped.load(Ordering::SeqCst)
+        self.state.connection()
     }
 
     /// Drops a connection, with all that is on its way, and makes another; once, however many calls find it broken.
     pub(crate) fn drop_connection(&self, which: u64) {
-        let one_more = self.state.dropped.compare_exchange(
-            which,
-            which + 1,
-            Ordering::SeqCst,
-            Ordering::SeqCst,
-        );
-        if one_more.is_ok() {
-            self.state.broken.notify_one();
-        }
+        self.state.drop_connection(which);
     }
 
     /// Drops a connection that may be the wrong one, at most once a second: a server without replicas may be the only one
@@ -252,34 +232,6 @@ impl Link {
     }
 }
 
-/// Timeouts of late.
-#[derive(Default)]
-struct Silence {
-    since: Option<Instant>,
-    timeouts: u32,
-}
-
-/// So many of late are no accident. Those that answer in between don't count against it: they may be other nodes.
-const MAX_TIMEOUTS: u32 = 5;
-
-impl Silence {
-    /// Counts one more.
-    fn is_too_long(&mut self, now: Instant, window: Duration) -> bool {
-        if self.since.is_none_or(|since| now - since > window) {
-            *self = Self {
-                since: Some(now),
-                timeouts: 0,
-            };
-        }
-        self.timeouts += 1;
-        if self.timeouts < MAX_TIMEOUTS {
-            return false;
-        }
-        *self = Self::default();
-        true
-    }
-}
-
 /// Which server a command goes to.
 pub(crate) enum Place {
     /// The one that has this slot.
@@ -290,55 +242,13 @@ pub(crate) enum Place {
     Anywhere,
 }
 
-/// Runs the client's own task, and starts it again where it ends, as it does on errors that it takes for final.
-async fn keep_connected(client: Client, state: Arc<State>) {
-    let mut errors = client.error_rx();
-    loop {
-        let dropped = state.dropped.load(Ordering::SeqCst);
-        let mut running = AbortOnDrop(client.connect());
-        state.standing.store(dropped, Ordering::SeqCst);
-        let pause = loop {
-            tokio::select! {
-                ended = &mut running.0 => {
-                    if let Ok(Err(error)) = ended {
-                        *lock(&state.last_error) = Some(error);
-                    }
-                    break Duration::from_secs(1);
-                }
-                () = state.broken.notified() => break Duration::ZERO,
-                Ok((error, _)) = errors.recv() => *lock(&state.last_error) = Some(error),
-            }
-        };
-        state.standing.store(NONE, Ordering::SeqCst);
-        running.end().await;
-        sleep(pause).await;
-    }
-}
-
-pub(crate) struct AbortOnDrop<T = ()>(pub(crate) JoinHandle<T>);
-
-impl<T> AbortOnDrop<T> {
-    async fn end(mut self) {
-        self.0.abort();
-        if !self.0.is_finished() {
-            let _ = (&mut self.0).await;
-        }
-    }
-}
-
-impl<T> Drop for AbortOnDrop<T> {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
 /// Differs from process to process, so that a reply to one is not taken for another's.
 fn first_nonce() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(0)
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

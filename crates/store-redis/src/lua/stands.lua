@@ -1,0 +1,20 @@
+-- What stands: `value`, nil where there is nothing under the key, or its time is over.
+--
+-- Each reply begins with the caller's own words, so that it can tell it from another call's.
+
+local CANCELLED, IN_FLIGHT, ACCEPTED, UNKNOWN, RELEASED, DONE, FAILED = 3, 4, 5, 6, 7, 8, 9
+local SKEW = 300000
+
+local value = redis.call('GET', KEYS[1])
+if value then
+  -- As far as it is read here: the version, the head, and the length of the identity's key id.
+  local key_id = value:byte(77)
+  if value:byte(1) ~= 1 or not key_id or #value < 94 + key_id then return {ARGV[1], 'corrupt', now} end
+  local state = value:byte(2)
+  if state == CANCELLED or state >= RELEASED then
+    local last = struct.unpack('>I6', value, 49)
+    local limited, exp, retention = struct.unpack('>BI8I8', value, 78 + key_id)
+    if limited == 1 and exp > last then last = exp end
+    if last + retention + SKEW <= now then value = nil end
+  end
+end

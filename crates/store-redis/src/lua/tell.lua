@@ -1,0 +1,1 @@
+return {ARGV[1], answer, now}
