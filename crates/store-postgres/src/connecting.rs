@@ -53,7 +53,7 @@ impl PostgresStoreBuilder {
             startup::check(&client, self.only_warn).await?;
             migrate::check(&client, &schema).await
         };
-        within(self.limits.connect + self.limits.call, doing, look).await?;
+        within(self.limits.connect * 2 + self.limits.call, doing, look).await?;
 
         let database = Database::new(
             self.config(),
@@ -110,10 +110,24 @@ impl PostgresStoreBuilder {
         config
     }
 
-    /// A connection for looking and migrating, to whatever server answers: `startup` says what it is.
+    /// A connection for looking and migrating: of several hosts to the one that can be written to, and where there is none
+    /// to whatever answers, so that `startup` can say what it is.
     async fn open(&self, wire: &Wire) -> Result<Client, ConnectError> {
+        if self.config.get_hosts().len() > 1
+            && let Ok(client) = self.open_to(wire, TargetSessionAttrs::ReadWrite).await
+        {
+            return Ok(client);
+        }
+        self.open_to(wire, TargetSessionAttrs::Any).await
+    }
+
+    async fn open_to(
+        &self,
+        wire: &Wire,
+        target: TargetSessionAttrs,
+    ) -> Result<Client, ConnectError> {
         let mut config = self.config();
-        config.target_session_attrs(TargetSessionAttrs::Any);
+        config.target_session_attrs(target);
         let doing = "connecting to the server";
         let opened = async {
             let opened = wire.open(&config).await;

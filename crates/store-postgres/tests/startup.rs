@@ -57,6 +57,27 @@ async fn a_server_that_only_reads_is_refused() {
     );
 }
 
+/// After a failover the first of several hosts may be one that only reads.
+#[tokio::test]
+async fn of_several_hosts_the_one_that_can_be_written_to_is_found() {
+    let [reads, writes] = [(); 2].map(|()| Postgres::start().expect("Postgres starts"));
+    common::client(reads.url())
+        .await
+        .batch_execute("ALTER ROLE counterfoil SET default_transaction_read_only = on")
+        .await
+        .expect("the server does as the test says");
+    let both = format!(
+        "postgres://counterfoil@127.0.0.1:{},127.0.0.1:{}/counterfoil",
+        reads.port(),
+        writes.port()
+    );
+    let builder = patient(builder(&both));
+    builder.migrate().await.expect("it can be migrated");
+    let store = builder.connect().await.expect("one is fit for it");
+    let answer = store.acquire(&common::Op::now().wish()).await;
+    common::claimed(answer.expect("it is written there"));
+}
+
 /// Directly, each session is told which isolation to take; behind a pooler that must be the server's default.
 #[tokio::test]
 async fn another_isolation_is_set_right_or_refused() {
