@@ -7,7 +7,7 @@ use std::time::Duration;
 use common::{eventually, is_replicated, redis};
 use counterfoil_servers::RedisSentinel;
 
-const BOUND: Duration = Duration::from_secs(20);
+const BOUND: Duration = Duration::from_secs(60);
 
 #[test]
 fn its_address_names_every_sentinel_and_the_service() {

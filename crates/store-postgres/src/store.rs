@@ -42,7 +42,8 @@ impl PostgresStore {
     ///
     /// Records of that day that are open or not past their time move to the default partition first, and stay what they
     /// are; a day with more than 10,000 of them is left, and this process looks at it again after ten minutes. So is a
-    /// day whose locks are not to be had within 200 ms. While a day is judged, writes to it wait.
+    /// day whose locks are not to be had within 200 ms. While a day is judged, updates of all time-ordered ids wait, so that
+    /// this belongs in a quiet hour.
     ///
     /// # Errors
     ///

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, test_kill_process};
 
 /// How long anything may take here.
-const BOUND: Duration = Duration::from_secs(30);
+const BOUND: Duration = Duration::from_secs(90);
 
 /// What `redis-cli` prints for a command.
 pub(crate) fn redis(port: u16, words: &[&str]) -> String {
@@ -73,7 +73,7 @@ pub(crate) fn lives(pid: u32) -> bool {
     test_kill_process(number.expect("a process id")).is_ok() && !stat.contains(") Z ")
 }
 
-/// Waits until it is so, for 30 seconds at most.
+/// Waits until it is so, for 90 seconds at most: sentinels take their time where the machine is busy.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let ends = Instant::now() + BOUND;
     while !is_so() {
