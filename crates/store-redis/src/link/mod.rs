@@ -98,7 +98,8 @@ impl Link {
                     max_timeout: Some(UNRESPONSIVE),
                     interval: UNRESPONSIVE / 4,
                 };
-                // The client would hand such an error to every command on its way, done or not.
+                // The client would hand such an error to every command on its way, done or not. Said here, since another
+                // user of the client in the same program may switch its list of defaults on.
                 connection.reconnect_errors = Vec::new();
             })
             .with_performance_config(|performance| {

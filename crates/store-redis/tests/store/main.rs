@@ -7,6 +7,7 @@ mod addresses;
 mod changed;
 mod client;
 mod lost_replies;
+mod moving;
 mod op;
 mod outages;
 mod refusals;

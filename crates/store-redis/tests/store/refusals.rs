@@ -1,10 +1,12 @@
 //! What Redis refuses was not done.
 
+use std::time::Duration;
+
 use counterfoil_core::{
     lifecycle::State,
     store::{Store, StoreErrorKind},
 };
-use counterfoil_servers::Redis as Server;
+use counterfoil_servers::{Proxy, Redis as Server};
 use counterfoil_store_redis::RedisStore;
 
 use crate::{
@@ -17,7 +19,7 @@ use crate::{
 struct Bench {
     redis: Redis,
     store: RedisStore,
-    _server: Server,
+    server: Server,
 }
 
 async fn bench() -> Bench {
@@ -25,7 +27,7 @@ async fn bench() -> Bench {
     Bench {
         redis: Redis::connect(server.url()).await,
         store: alone(config(server.url())).await,
-        _server: server,
+        server,
     }
 }
 
@@ -84,4 +86,34 @@ async fn a_replica_refuses_claims() {
     bench
         .refuses("redis is a replica", &["127.0.0.1", "1"], &["no", "one"])
         .await;
+}
+
+/// A server that may not write is perhaps not the master any more: the store connects anew, which by Sentinel leads to the
+/// one that is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn after_such_a_refusal_the_master_is_looked_for() {
+    let bench = bench().await;
+    let proxy = Proxy::start(bench.server.port()).expect("a free port");
+    let store = alone(config(&format!("redis://127.0.0.1:{}", proxy.port()))).await;
+    let needs = |replicas| ["SET", "min-replicas-to-write", replicas];
+    bench.tell(&needs("1")).await;
+    let before = proxy.accepted();
+    let error = store.acquire(&Op::new().wish()).await;
+    assert!(error.is_err(), "{error:?}");
+    let anew = async {
+        while proxy.accepted() == before {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), anew)
+        .await
+        .expect("it connects anew");
+    // Not for each of many refusals, since there may be no other server.
+    for _ in 0..50 {
+        let _ = store.acquire(&Op::new().wish()).await;
+    }
+    assert!(proxy.accepted() < before + 10);
+    bench.tell(&needs("0")).await;
+    let wish = Op::new().wish();
+    claimed(until_it_answers(|| store.acquire(&wish)).await);
 }
