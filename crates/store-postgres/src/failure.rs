@@ -1,6 +1,9 @@
 //! What is known after a call went wrong: by the SQLSTATE, and by where it broke.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    error, fmt,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use counterfoil_core::store::{StoreError, StoreErrorKind};
 use deadpool_postgres::PoolError;
@@ -28,9 +31,9 @@ impl Failure {
             Self::Locked(_) => return true,
             Self::Again(error) | Self::Final(error) => error,
         };
-        let code = std::error::Error::source(error)
-            .and_then(|source| source.downcast_ref::<Error>())
-            .and_then(Error::code);
+        let code = error::Error::source(error)
+            .and_then(|source| source.downcast_ref::<Told>())
+            .map(|told| &told.code);
         error.kind() == StoreErrorKind::NotApplied
             && code.is_some_and(|code| {
                 let class = code.code().get(..2).unwrap_or_default();
@@ -55,19 +58,19 @@ pub(crate) fn of_statement(error: Error) -> Failure {
     match verdict(db) {
         Verdict::Lost => Failure::Final(lost(error)),
         Verdict::Again => {
-            Failure::Again(not_applied("the transaction was rolled back").with_source(error))
+            Failure::Again(not_applied("the transaction was rolled back").with_source(cause(error)))
         }
-        Verdict::Locked => {
-            Failure::Locked(not_applied("another transaction holds the record").with_source(error))
-        }
+        Verdict::Locked => Failure::Locked(
+            not_applied("another transaction holds the record").with_source(cause(error)),
+        ),
         Verdict::Corrupt => Failure::Final(
             StoreError::new(
                 StoreErrorKind::Corrupt,
                 "the server can't read its own pages",
             )
-            .with_source(error),
+            .with_source(cause(error)),
         ),
-        Verdict::Refused(why) => Failure::Final(not_applied(why).with_source(error)),
+        Verdict::Refused(why) => Failure::Final(not_applied(why).with_source(cause(error))),
     }
 }
 
@@ -81,7 +84,7 @@ pub(crate) fn is_in_step(error: &Error) -> bool {
 /// Before a statement was sent.
 pub(crate) fn of_preparing(error: Error) -> Failure {
     let closed = error.as_db_error().is_none();
-    let failed = not_applied("a statement could not be prepared").with_source(error);
+    let failed = not_applied("a statement could not be prepared").with_source(cause(error));
     if closed {
         // A pooled connection that ended while nobody used it; another one will do.
         Failure::Again(failed)
@@ -102,7 +105,7 @@ pub(crate) fn of_pool(error: PoolError) -> StoreError {
 }
 
 pub(crate) fn lost(error: Error) -> StoreError {
-    indeterminate("the connection broke before the reply came").with_source(error)
+    indeterminate("the connection broke before the reply came").with_source(cause(error))
 }
 
 pub(crate) fn timed_out(sent: bool) -> StoreError {
@@ -180,6 +183,46 @@ fn verdict(db: &DbError) -> Verdict {
     }
     Verdict::Refused("the server refused the statement")
 }
+
+/// What is handed on of an error: of one that the server told no detail, which can quote a row, and where it is about data
+/// no message either.
+pub(crate) fn cause(error: Error) -> Box<dyn error::Error + Send + Sync> {
+    match error.as_db_error() {
+        Some(db) => Box::new(Told::new(db)),
+        None => Box::new(error),
+    }
+}
+
+/// What the server told, as far as it may be read in a log.
+#[derive(Debug)]
+struct Told {
+    code: SqlState,
+    message: Option<String>,
+}
+
+impl Told {
+    fn new(db: &DbError) -> Self {
+        let about_data = ["22", "23"]
+            .iter()
+            .any(|class| db.code().code().starts_with(class));
+        Self {
+            code: db.code().clone(),
+            message: (!about_data).then(|| db.message().to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SQLSTATE {}", self.code.code())?;
+        match &self.message {
+            Some(message) => write!(f, ": {message}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl error::Error for Told {}
 
 /// Counts the warnings that the server sends, on all connections of a pool.
 ///

@@ -96,8 +96,7 @@ impl SchemaName {
 
 /// Whether the owner of the row may still say how it ended: it runs, or its outcome is unknown.
 ///
-/// Text and no SQL function, since the planner would expand that one again for each call: where a table is partitioned, a
-/// plan is made for each call, so that it looks at one partition.
+/// Text and no SQL function, so that no call is left in a statement that every completion runs.
 const T_IS_OPEN: &str = "(t.state IN ({in_flight}, {unknown}) OR (t.state = {accepted} AND coalesce(t.deadline <= now, false)))";
 
 /// Whether what is said leaves the row unknown: doubt does, and `failed` after a takeover.

@@ -121,7 +121,8 @@ impl PostgresStore {
 }
 
 fn aborted(error: tokio_postgres::Error) -> StoreError {
-    not_applied("the transaction is aborted, and must be rolled back").with_source(error)
+    not_applied("the transaction is aborted, and must be rolled back")
+        .with_source(failure::cause(error))
 }
 
 /// For a transaction in which transitions are not safe.

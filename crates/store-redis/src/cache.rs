@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 use async_trait::async_trait;
 use bytes::Bytes;
 use counterfoil_core::{
-    OperationId, Timestamp,
+    Clock, OperationId, SystemClock, Timestamp,
     fingerprint::ValueKeys,
     store::{Cache, RETENTION_SKEW, Record, StoreError, Watch},
 };
@@ -26,7 +26,7 @@ use crate::{
 ///
 /// It decides nothing, and may lose everything at any time: eviction, a flush, a failover cost a question to truth. A copy
 /// that was changed on the way, belongs to another operation, or was not put there by a holder of the keys is a miss, and
-/// a security event (`corrupt_copy`).
+/// a security event (`corrupt_copy`). One that a key sealed which this process was not given is a miss.
 ///
 /// It connects in the background and is usable at once; without a connection every call is an error at once. `Debug`
 /// shows no address and no record.
@@ -73,7 +73,7 @@ impl RedisCache {
         Ok(Self {
             link: link(Use::Commands)?,
             keys: KeySpace::new(format!("{}{COPIES}", config.prefix())),
-            seals: Seals::new(keys),
+            seals: Seals::new(keys, config.prefix()),
             channels: Channels::new(link(Use::Channels)?),
         })
     }
@@ -134,7 +134,15 @@ impl Cache for RedisCache {
             _ => return self.mixed_up(),
         };
         match copy::decode(&self.seals, id, &sealed) {
+            // Redis drops it by then, unless somebody told it not to. Where ids come from clients' keys, one may be used
+            // anew once truth has forgotten the first.
+            Ok(record) if is_over(&record, SystemClock.now()) => Ok(None),
             Ok(record) => Ok(Some(record)),
+            Err(_) if self.seals.is_of_an_unknown_key(&sealed) => {
+                // Another process has keys that this one was not given, or has none of them any more.
+                tracing::debug!(operation_id = %id, "a copy is sealed by a key that is not known here");
+                Ok(None)
+            }
             Err(_) => {
                 // Somebody wrote it there, or it is the reply to another's call.
                 security::corrupt_copy(id);
@@ -187,4 +195,36 @@ impl Cache for RedisCache {
 fn expiry(purge_at: Timestamp) -> u64 {
     const FAR: u64 = 1 << 52;
     (purge_at - RETENTION_SKEW).unix_ms().clamp(1, FAR)
+}
+
+/// Whether truth may have forgotten the record.
+fn is_over(record: &Record, now: Timestamp) -> bool {
+    record.purge_at().is_some_and(|end| end <= now)
+}
+
+#[cfg(test)]
+mod tests {
+    use counterfoil_core::{
+        ParamHash, Scope, Subject,
+        lifecycle::{Life, State},
+        store::Identity,
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_copy_is_over_once_truth_may_have_forgotten_its_record() {
+        let ended = Timestamp::from_unix_secs(1_000);
+        let day = Duration::from_secs(86_400);
+        let identity = Identity {
+            subject: Subject::new("acme", "agent-7").expect("a subject"),
+            scope: Scope::new("payments.transfer"),
+            hash: ParamHash::from_bytes([7; 32]),
+        };
+        let id = OperationId::mint(ended);
+        let record = Record::new(id, identity, Life::new(State::Done), None, day, ended);
+        let end = ended + day + RETENTION_SKEW;
+        assert!(!is_over(&record, end - Duration::from_millis(1)));
+        assert!(is_over(&record, end));
+    }
 }

@@ -110,7 +110,7 @@ impl RedisConfig {
     ///
     /// # Errors
     ///
-    /// [`ConfigError::Timeout`] if it is less than a millisecond.
+    /// [`ConfigError::Timeout`] if it is less than a millisecond, or more than a minute.
     pub fn with_command_timeout(mut self, timeout: Duration) -> Result<Self, ConfigError> {
         self.command_timeout = Some(bounded(timeout)?);
         Ok(self)
@@ -120,7 +120,7 @@ impl RedisConfig {
     ///
     /// # Errors
     ///
-    /// [`ConfigError::Timeout`] if it is less than a millisecond.
+    /// [`ConfigError::Timeout`] if it is less than a millisecond, or more than a minute.
     pub fn with_connect_timeout(mut self, timeout: Duration) -> Result<Self, ConfigError> {
         self.connect_timeout = bounded(timeout)?;
         Ok(self)
@@ -143,9 +143,9 @@ impl RedisConfig {
     }
 }
 
-/// To the client no time at all means for ever.
+/// To the client no time at all means for ever; and a wait of more than a minute is no bound to a caller.
 fn bounded(timeout: Duration) -> Result<Duration, ConfigError> {
-    if timeout < Duration::from_millis(1) {
+    if !(Duration::from_millis(1)..=Duration::from_secs(60)).contains(&timeout) {
         return Err(ConfigError::Timeout);
     }
     Ok(timeout)
@@ -178,8 +178,8 @@ pub enum ConfigError {
     /// The prefix is empty, too long, or has a brace.
     #[error("a prefix has 1 to 64 bytes and no brace")]
     Prefix,
-    /// Less than a millisecond.
-    #[error("a timeout is at least a millisecond")]
+    /// Less than a millisecond, or more than a minute.
+    #[error("a timeout is at least a millisecond and at most a minute")]
     Timeout,
     /// The certificates can't be read, or no TLS was asked for.
     #[error("the certificates to trust can't be read, or the address asks for no TLS")]

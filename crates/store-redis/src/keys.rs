@@ -39,8 +39,9 @@ impl KeySpace {
     }
 
     /// The operation whose key this is.
-    pub(crate) fn id_of(&self, key: &str) -> Option<OperationId> {
-        let id = key
+    pub(crate) fn id_of(&self, key: &[u8]) -> Option<OperationId> {
+        let id = std::str::from_utf8(key)
+            .ok()?
             .strip_prefix(&self.prefix)?
             .strip_prefix('{')?
             .strip_suffix('}')?;

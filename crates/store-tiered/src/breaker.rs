@@ -17,6 +17,9 @@ pub(crate) struct Breaker {
     state: Mutex<State>,
 }
 
+/// A pause of which nobody sees the end: longer ones can't be added to every clock.
+const LONGEST_PAUSE: Duration = Duration::from_secs(365 * 86_400);
+
 #[derive(Clone, Copy)]
 enum State {
     Closed { failed: u32 },
@@ -81,7 +84,7 @@ impl Breaker {
 
     fn open(&self, state: &mut State) {
         *state = State::Open {
-            until: Instant::now() + self.pause,
+            until: Instant::now() + self.pause.min(LONGEST_PAUSE),
         };
     }
 

@@ -32,6 +32,7 @@ mod transfer;
 use std::{
     io::{self, Write},
     process::ExitCode,
+    sync::Arc,
     time::Duration,
 };
 
@@ -93,6 +94,7 @@ async fn serve(options: Options) -> ExitCode {
         Err(sentence) => return fail(1, &sentence),
     };
     let address = listener.local_addr().unwrap_or(options.listen);
+    tokio::spawn(store::clear_up(Arc::clone(app.counterfoil().store())));
     say(&greeting::ready(address, &options.store));
     server::serve(
         listener,

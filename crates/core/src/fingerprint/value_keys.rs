@@ -58,6 +58,14 @@ impl ValueKeys {
         self.sealing.tag(parts)
     }
 
+    /// Whether a key of this id is among them.
+    #[must_use]
+    pub fn knows(&self, key_id: &str) -> bool {
+        std::iter::once(&self.sealing)
+            .chain(&self.verifying)
+            .any(|key| key.id.as_str() == key_id)
+    }
+
     /// Whether `tag`, or as much of it as was kept, was made over these parts by the key of this id. Compared in constant
     /// time. Fewer than [`MIN_TAG_LEN`](Self::MIN_TAG_LEN) bytes vouch for nothing.
     #[must_use]

@@ -1,4 +1,6 @@
 -- The first to come migrates; the others wait for it, and then find it done.
+-- Whoever may create in a schema on the path could else put operators of his own before the server's.
+SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL statement_timeout = 0;
 SET LOCAL lock_timeout = '60s';
 SELECT pg_advisory_xact_lock(hashtextextended('counterfoil migrates ' || {schema_text}, 0));

@@ -1,6 +1,6 @@
 -- The days before today that have a partition and whose rows may all be past their time, oldest first.
 CREATE FUNCTION {schema}.past_days() RETURNS SETOF bigint
-LANGUAGE sql VOLATILE AS $$
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
     SELECT d.day FROM (
         SELECT (to_date(right(c.relname, 8), 'YYYYMMDD') - date 'epoch')::bigint AS day
         FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
@@ -12,7 +12,8 @@ $$;
 
 -- Ids of a day that have to stay: open, or not past their time yet. No more than p_limit.
 CREATE FUNCTION {schema}.stragglers(day bigint, p_limit integer) RETURNS uuid[]
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
     found_ids uuid[];
 BEGIN
@@ -35,7 +36,8 @@ $$;
 CREATE FUNCTION {schema}.drop_day(
     day bigint, p_movable integer, OUT answer text, OUT dropped bigint, OUT stragglers bigint
 )
-LANGUAGE plpgsql SET lock_timeout = '{ddl_lock_timeout}' AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '{ddl_lock_timeout}' AS $$
 DECLARE
     partition_name text := {schema}.partition_of(day);
     stay uuid[];

@@ -13,7 +13,7 @@ $$;
 
 -- Today and the next two days, and whether they have a partition.
 CREATE FUNCTION {schema}.next_days(OUT day bigint, OUT is_made boolean) RETURNS SETOF record
-LANGUAGE sql VOLATILE AS $$
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
     SELECT day, to_regclass(format('%I.%I', {schema_text}, {schema}.partition_of(day))) IS NOT NULL
     FROM (SELECT {schema}.now_ms() / 86400000 AS today) AS clock, generate_series(today, today + 2) AS day
 $$;
@@ -24,7 +24,8 @@ $$;
 -- is moved only while nobody is planning anything: with the whole table locked, which makes all calls wait, and is tried
 -- for a short while only and for few rows. Where there are more, they stay where they are, and so does their day.
 CREATE FUNCTION {schema}.create_partition(day bigint) RETURNS boolean
-LANGUAGE plpgsql SET lock_timeout = '{ddl_lock_timeout}' AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '{ddl_lock_timeout}' AS $$
 DECLARE
     partition_name text := {schema}.partition_of(day);
     first uuid := {schema}.first_id(day);

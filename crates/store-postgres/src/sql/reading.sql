@@ -1,4 +1,5 @@
--- Small functions that every transition shares. Times are milliseconds since 1970, UTC.
+-- Small functions that every transition shares. They have no search path of their own, which would keep them from being
+-- inlined: whatever is called from outside has one, and they are called by that. Times are milliseconds since 1970, UTC.
 
 -- The one clock: it judges `exp`, leases and retention.
 CREATE FUNCTION {schema}.now_ms() RETURNS bigint

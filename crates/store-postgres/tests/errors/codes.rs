@@ -53,6 +53,32 @@ async fn a_code_says_whether_the_call_may_have_been_applied() {
     }
 }
 
+/// A server's detail can quote the row that it is about, and a message the value.
+#[tokio::test]
+async fn no_error_hands_on_what_stands_in_a_row() {
+    for (code, message) in [
+        ("22P02", "a canary"),
+        ("23505", "a canary"),
+        ("23514", "a canary"),
+        ("P0001", "it went wrong"),
+    ] {
+        let does = format!(
+            "RAISE EXCEPTION '{message}' USING ERRCODE = '{code}', DETAIL = 'a canary', HINT = 'a canary';"
+        );
+        let place = place_where_the_clock(&does).await;
+        let error = place.store.acquire(&Op::now().wish()).await;
+        let error = error.expect_err("the clock fails");
+        let mut told = format!("{error:?} {error}");
+        let mut source = std::error::Error::source(&error);
+        while let Some(cause) = source {
+            told.push_str(&format!(" {cause:?} {cause}"));
+            source = cause.source();
+        }
+        assert!(told.contains(code), "{told}");
+        assert!(!told.contains("canary"), "{told}");
+    }
+}
+
 /// What was rolled back for a reason that passes is sent again, a few times.
 #[tokio::test]
 async fn a_call_that_lost_a_race_is_sent_again() {

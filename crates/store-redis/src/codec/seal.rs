@@ -38,12 +38,20 @@ impl Kind {
 }
 
 /// Seals and opens: `tag, length of the key's id, key's id, content`.
+///
+/// The place is sealed along: what was put under another prefix is not taken for one's own.
 #[derive(Clone, Debug)]
-pub(crate) struct Seals(ValueKeys);
+pub(crate) struct Seals {
+    keys: ValueKeys,
+    place: String,
+}
 
 impl Seals {
-    pub(crate) const fn new(keys: ValueKeys) -> Self {
-        Self(keys)
+    pub(crate) fn new(keys: ValueKeys, prefix: &str) -> Self {
+        Self {
+            keys,
+            place: prefix.to_owned(),
+        }
     }
 
     /// The content, sealed together with what it is about.
@@ -53,8 +61,8 @@ impl Seals {
         about: [&[u8]; N],
         content: &[u8],
     ) -> Vec<u8> {
-        let key_id = self.0.sealing_key_id().as_str().as_bytes();
-        let tag = self.0.tag(&parts(kind, &about, content));
+        let key_id = self.keys.sealing_key_id().as_str().as_bytes();
+        let tag = self.keys.tag(&self.parts(kind, &about, content));
         let mut sealed = Vec::with_capacity(TAG_LEN + 1 + key_id.len() + content.len());
         sealed.bytes(&tag[..TAG_LEN]);
         sealed.bytes_u8(key_id);
@@ -70,11 +78,30 @@ impl Seals {
         sealed: &'s [u8],
     ) -> Result<&'s [u8], Unreadable> {
         let (tag, key_id, content) = split(sealed)?;
-        if self.0.verifies(key_id, &parts(kind, &about, content), tag) {
+        if self
+            .keys
+            .verifies(key_id, &self.parts(kind, &about, content), tag)
+        {
             Ok(content)
         } else {
             Err(Unreadable)
         }
+    }
+}
+
+impl Seals {
+    fn parts<'p>(&'p self, kind: Kind, about: &[&'p [u8]], content: &'p [u8]) -> Vec<&'p [u8]> {
+        let mut parts = Vec::with_capacity(about.len() + 3);
+        parts.push(kind.label());
+        parts.push(self.place.as_bytes());
+        parts.extend_from_slice(about);
+        parts.push(content);
+        parts
+    }
+
+    /// Whether it names a key that was not given: then nothing can be said of it.
+    pub(crate) fn is_of_an_unknown_key(&self, sealed: &[u8]) -> bool {
+        split(sealed).is_ok_and(|(_, key_id, _)| !self.keys.knows(key_id))
     }
 }
 
@@ -83,12 +110,4 @@ fn split(sealed: &[u8]) -> Result<(&[u8], &str, &[u8]), Unreadable> {
     let tag = reader.take(TAG_LEN)?;
     let key_id = text(reader.bytes_u8()?)?;
     Ok((tag, key_id, reader.rest()))
-}
-
-fn parts<'p>(kind: Kind, about: &[&'p [u8]], content: &'p [u8]) -> Vec<&'p [u8]> {
-    let mut parts = Vec::with_capacity(about.len() + 2);
-    parts.push(kind.label());
-    parts.extend_from_slice(about);
-    parts.push(content);
-    parts
 }

@@ -135,7 +135,7 @@ impl RedisStore {
         Ok(Self {
             link,
             keys: KeySpace::new(config.prefix().to_owned()),
-            seals: Seals::new(keys),
+            seals: Seals::new(keys, config.prefix()),
             scripts: match ahead {
                 None => Scripts::new(),
                 Some(_) => Scripts::ahead(),

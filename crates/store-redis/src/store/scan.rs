@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use counterfoil_core::{
     OperationId,
     store::{Listing, Page, Record, StoreError, StoreErrorKind},
@@ -16,7 +17,7 @@ use fred::{
 use futures_util::{StreamExt, stream};
 use tokio::time::Instant;
 
-use super::{RedisStore, bytes, number};
+use super::{RedisStore, bytes as text, number};
 use crate::{
     codec::fields::state_number,
     failure::{out_of_step, store_error},
@@ -38,6 +39,13 @@ const WALK: Duration = Duration::from_secs(8);
 
 impl RedisStore {
     pub(super) async fn walk_and_list(&self, listing: &Listing) -> Result<Page, StoreError> {
+        if listing.tenant.as_deref() == Some("") {
+            // To the script that is every tenant, and it is nobody's name.
+            return Ok(Page {
+                records: Vec::new(),
+                more: false,
+            });
+        }
         let limit = listing.limit.min(MAX_PAGE);
         let mut first: BTreeMap<OperationId, Record> = BTreeMap::new();
         let mut more = false;
@@ -92,7 +100,7 @@ impl RedisStore {
     ) -> Result<Option<Record>, StoreError> {
         let args = vec![
             number(state_number(listing.state).into()),
-            bytes(listing.tenant.clone().unwrap_or_default()),
+            text(listing.tenant.clone().unwrap_or_default()),
         ];
         let until = until.min(self.link.deadline());
         let picked = match self.run(&self.scripts.pick, id, args, until).await {
@@ -151,8 +159,15 @@ impl RedisStore {
         self.link.connected(until.min(self.link.deadline())).await?;
         let servers = if self.link.is_clustered() {
             let state = self.link.client().cached_cluster_state();
-            let nodes = state.map(|state| state.unique_primary_nodes());
-            nodes.unwrap_or_default().into_iter().map(Some).collect()
+            // Without the nodes a walk would find nothing, and say that there is nothing.
+            let nodes = state.ok_or_else(|| {
+                StoreError::new(
+                    StoreErrorKind::NotApplied,
+                    "the nodes of the cluster are not known yet",
+                )
+            })?;
+            let nodes = nodes.unique_primary_nodes();
+            nodes.into_iter().map(Some).collect()
         } else {
             vec![None]
         };
@@ -200,7 +215,8 @@ impl Walk {
         ];
         let until = self.until.min(store.link.deadline());
         let page = store.link.send("SCAN", place, args, until).await;
-        let (cursor, keys): (String, Vec<String>) =
+        // Whoever shares the server may name keys as he likes, also in no text.
+        let (cursor, keys): (String, Vec<Bytes>) =
             page.and_then(Value::convert).map_err(store_error)?;
         if cursor == "0" {
             self.servers.pop();

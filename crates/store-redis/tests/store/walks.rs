@@ -51,6 +51,21 @@ async fn a_walk_keeps_to_its_prefix() {
     }
 }
 
+/// Whoever shares the server may write a key under the prefix that is no text.
+#[tokio::test]
+async fn a_key_that_is_no_text_hides_nothing() {
+    let url = shared(Shared::Redis);
+    let prefix = prefix();
+    let store = alone(config(&url).with_prefix(&prefix).expect("a valid prefix")).await;
+    let op = Op::new();
+    op.reach(&store, State::Done).await;
+    let redis = Redis::connect(&url).await;
+    let script = r"redis.call('SET', ARGV[1] .. '{\255}', 'x') return 1";
+    assert_eq!(redis.ask::<i64>("EVAL", &[script, "0", &prefix]).await, 1);
+    assert_eq!(list(&store, State::Done).await, [op.id].into());
+    assert_eq!(store.purge(10).await.expect("an answer"), 0);
+}
+
 /// A store and a cache may share a prefix.
 #[tokio::test]
 async fn a_caches_copies_are_no_records() {

@@ -69,6 +69,9 @@ pub async fn a_listing_keeps_to_its_tenant(h: &Harness) {
     other.claim().await;
     assert_eq!(list(&one, State::InFlight).await, [one.record().await]);
     assert_eq!(list(&other, State::InFlight).await, [other.record().await]);
+    // No subject has a tenant without a name, so that its listing is empty, and not everybody's.
+    let nobodys = h.list(&Listing::new(State::InFlight).with_tenant("")).await;
+    assert_eq!((nobodys.records, nobodys.more), (Vec::new(), false));
 }
 
 /// Pages follow each other in the order of the ids, without gaps and doubles.

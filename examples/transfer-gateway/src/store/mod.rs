@@ -1,7 +1,9 @@
 //! The store that `--store` names.
 
+mod clearing;
 mod open;
 mod place;
 
+pub(crate) use clearing::clear_up;
 pub(crate) use open::open;
 pub(crate) use place::Place;

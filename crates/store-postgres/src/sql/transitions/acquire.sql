@@ -7,7 +7,8 @@ CREATE FUNCTION {schema}.{table}_acquire(
     p_seen_state smallint, p_seen_epoch bigint, p_takeover_within bigint,
     OUT answer text, OUT now bigint, OUT r {schema}.{table}
 )
-LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     expired boolean;
     stands smallint;

@@ -14,7 +14,8 @@ CREATE FUNCTION {schema}.{table}_acquire_batch(
     OUT claimed uuid[], OUT place bigint, OUT answer text, OUT now bigint, OUT r {schema}.{table}
 )
 RETURNS SETOF record
-LANGUAGE plpgsql SET lock_timeout = '{batch_lock_timeout}' AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '{batch_lock_timeout}' AS $$
 DECLARE
     calls integer := cardinality(p_ids);
     begun timestamptz := clock_timestamp();

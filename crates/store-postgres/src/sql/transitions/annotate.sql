@@ -3,7 +3,8 @@ CREATE FUNCTION {schema}.{table}_annotate(
     p_id uuid, p_owner uuid, p_epoch bigint, p_provider_ref text, p_result_ref text,
     OUT answer text
 )
-LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     now bigint := {schema}.now_ms();
 BEGIN

@@ -5,7 +5,8 @@ CREATE FUNCTION {schema}.{table}_cancel(
     p_scope text, p_hash bytea, p_exp bigint, p_retention bigint,
     OUT answer text, OUT now bigint, OUT r {schema}.{table}
 )
-LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     FOR round IN 1..{rounds} LOOP
         now := {schema}.now_ms();

@@ -11,7 +11,8 @@ CREATE FUNCTION {schema}.{table}_complete_batch(
     p_result_formats text[], p_results bytea[], p_result_refs text[], p_reasons text[],
     OUT places bigint[], OUT answers text[]
 )
-LANGUAGE plpgsql SET lock_timeout = '{batch_lock_timeout}'
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '{batch_lock_timeout}'
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE
     now bigint := {schema}.now_ms();

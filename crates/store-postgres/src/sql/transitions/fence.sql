@@ -4,7 +4,8 @@ CREATE FUNCTION {schema}.{table}_fence(
     p_id uuid, p_owner uuid, p_seen_epoch bigint, p_hold bigint,
     OUT answer text, OUT now bigint, OUT r {schema}.{table}
 )
-LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     SELECT t.* INTO r FROM {schema}.{table} AS t WHERE t.operation_id = p_id FOR UPDATE;
     now := {schema}.now_ms();

@@ -9,7 +9,8 @@ CREATE FUNCTION {schema}.{table}_acquire_in(
     p_seen_state smallint, p_seen_epoch bigint, p_takeover_within bigint,
     OUT answer text, OUT now bigint, OUT r {schema}.{table}
 )
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
 DECLARE
     claim record;
 BEGIN
@@ -42,7 +43,8 @@ CREATE FUNCTION {schema}.{table}_complete_in(
     p_result_format text, p_result bytea, p_result_ref text, p_reason text,
     OUT answer text
 )
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         answer := 'isolation';

@@ -4,7 +4,8 @@ CREATE FUNCTION {schema}.{table}_receive(
     p_id uuid, p_epoch bigint, p_state smallint, p_result_format text, p_result bytea, p_result_ref text,
     OUT answer text
 )
-LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     now bigint := {schema}.now_ms();
     became smallint;

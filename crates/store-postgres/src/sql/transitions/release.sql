@@ -1,7 +1,8 @@
 -- The owner did nothing. The record stays, with its owner and epoch. After a takeover it is doubt: an earlier attempt may
 -- have done it.
 CREATE FUNCTION {schema}.{table}_release(p_id uuid, p_owner uuid, p_epoch bigint, OUT answer text)
-LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     now bigint := {schema}.now_ms();
     became smallint;

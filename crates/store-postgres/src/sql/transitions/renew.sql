@@ -1,6 +1,7 @@
 -- The owner asks for more time. A renewal never takes time away, and brings no lapsed lease back.
 CREATE FUNCTION {schema}.{table}_renew(p_id uuid, p_owner uuid, p_epoch bigint, p_lease bigint, OUT answer text)
-LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     now bigint := {schema}.now_ms();
 BEGIN

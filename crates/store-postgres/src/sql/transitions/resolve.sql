@@ -6,7 +6,8 @@ CREATE FUNCTION {schema}.{table}_resolve(
     p_settled_tenant text, p_settled_principal text,
     OUT answer text, OUT now bigint, OUT r {schema}.{table}
 )
-LANGUAGE plpgsql SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     frees boolean := p_state = {released};
     own_hold boolean;
