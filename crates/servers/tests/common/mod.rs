@@ -73,7 +73,7 @@ pub(crate) fn lives(pid: u32) -> bool {
     test_kill_process(number.expect("a process id")).is_ok() && !stat.contains(") Z ")
 }
 
-/// Waits until it is so, for 90 seconds at most: sentinels take their time where the machine is busy.
+/// Waits until it is so, for 90 seconds at most.
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let ends = Instant::now() + BOUND;
     while !is_so() {
