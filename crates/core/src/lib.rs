@@ -1,10 +1,11 @@
 //! Counterfoil without I/O and without HTTP.
 //!
-//! The modules follow the way of a request: words, fingerprint, params, lifecycle, store, engine, answer.
+//! The modules follow the way of a request: words, fingerprint or key, params, lifecycle, store, engine, answer.
 
 pub mod answer;
 pub mod engine;
 pub mod fingerprint;
+pub mod idempotency;
 pub mod lifecycle;
 pub mod params;
 mod random;

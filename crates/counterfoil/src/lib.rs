@@ -5,6 +5,7 @@
 //!
 //! - the words that everything speaks: [`Subject`], [`Scope`], [`OperationId`], [`Timestamp`];
 //! - [`fingerprint`]: the signed one-time credential, and the keys that sign it;
+//! - [`idempotency`]: the keys that clients make, in its place where the caller is a program;
 //! - [`params`]: how arguments are read strictly, made canonical and hashed;
 //! - [`engine`]: [`Counterfoil`](engine::Counterfoil), one per process, and its gates, one per action;
 //! - [`lifecycle`]: the states of an operation, as one pure function;
@@ -21,7 +22,7 @@
 //! - `axum`: extractors for axum handlers, and path values as its router found them.
 
 #[doc(inline)]
-pub use counterfoil_core::{answer, engine, fingerprint, lifecycle, params, store};
+pub use counterfoil_core::{answer, engine, fingerprint, idempotency, lifecycle, params, store};
 
 #[doc(inline)]
 pub use counterfoil_core::{
@@ -59,6 +60,8 @@ mod http_texts {
     mod wrap_a_handler {}
     #[doc = include_str!("../../../docs/guides/03-unit-testing.md")]
     mod unit_testing {}
+    #[doc = include_str!("../../../docs/guides/08-idempotency-keys.md")]
+    mod idempotency_keys {}
 }
 
 #[cfg(all(doctest, feature = "memory"))]

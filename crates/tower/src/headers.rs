@@ -7,6 +7,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// The request header that carries the fingerprint.
 pub const FINGERPRINT: HeaderName = HeaderName::from_static("counterfoil-fingerprint");
+/// The request header that carries the idempotency key, where the caller makes one.
+pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// On every answer, every run and every replay: the status of its answer, in one word.
 pub const STATUS: HeaderName = HeaderName::from_static("counterfoil-status");
 /// On every answer, run and replay whose operation is known: its id.

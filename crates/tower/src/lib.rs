@@ -3,6 +3,7 @@
 //! - [`PreviewService`] hands out the fingerprint of an operation: who, which action, which params.
 //! - [`ConfirmLayer`] wraps the handler. A confirmed operation runs once, in a task of its own that no caller can end by
 //!   hanging up; its response is kept, and every retry gets it.
+//! - [`KeyLayer`] does so for callers that are programs, and send an idempotency key.
 //! - [`StatusService`] and [`CancelService`] speak to an operation's own subject.
 //!
 //! ```
@@ -72,6 +73,17 @@
 //! router with the feature `axum`, else by [`ConfirmLayer::with_path_values`]. Values of path and query are texts: the
 //! params type takes them as strings, or parses them.
 //!
+//! # Idempotency keys
+//!
+//! Where the callers are programs, [`KeyLayer`] takes the place of preview and fingerprint: the caller names the operation by
+//! a key of its own, in the header `Idempotency-Key`. A retry gets the first response as it was.
+//!
+//! # Problem details
+//!
+//! With [`Form::ProblemDetails`], the default of [`KeyLayer`], errors are `application/problem+json` (RFC 9457). The types lead to a
+//! page that says what each means; `docs/problems.md` of this project is that page. Serve it at [`PROBLEM_TYPES`], or say where it
+//! stands with `with_problem_types`.
+//!
 //! # What every response says
 //!
 //! `Counterfoil-Status`, and `Counterfoil-Operation-Id` where the operation is known: on answers, on replays, and beside
@@ -87,7 +99,7 @@
 //! - Headers of the first call are not replayed: hop-by-hop ones but `Trailer`, `Date`, `Age`, `Set-Cookie`, those of
 //!   authentication, CORS and tracing, `Server-Timing`. A replay computes its own `Content-Length`.
 //!
-//! The modules: `request` reads, `confirm` claims and runs, `stored_response` is what is kept of a response,
+//! The modules: `request` reads, `confirm` claims and runs (`keyed` by key), `stored_response` is what is kept of a response,
 //! `http_answer` writes what a caller is told.
 
 mod body;
@@ -97,6 +109,7 @@ mod extract;
 mod future;
 pub mod headers;
 mod http_answer;
+mod keyed;
 mod preview;
 mod request;
 mod status;
@@ -109,7 +122,8 @@ pub use confirm::{
 #[cfg(feature = "axum")]
 pub use extract::{Confirmed, ThisAttempt};
 pub use future::ResponseFuture;
-pub use http_answer::{Replay, answer_response, http_status};
+pub use http_answer::{Form, PROBLEM_TYPES, Replay, answer_response, http_status};
+pub use keyed::KeyLayer;
 pub use preview::PreviewService;
 pub use request::{DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY};
 pub use status::{CancelService, StatusService};

@@ -43,6 +43,18 @@ impl Answer {
         object.raw("retryable", bool_bytes(self.retryable));
         object.text("meaning", &said.meaning);
         object.text("instruction", &said.instruction);
+        self.write_facts(&mut object, wording);
+        if let Some(result) = &self.result {
+            write_result(&mut object, result);
+        }
+        if let Some(result_ref) = &self.result_ref {
+            object.text("result_ref", result_ref);
+        }
+        object.end()
+    }
+
+    /// What is known besides the texts and the result, the same in each rendering.
+    pub(super) fn write_facts(&self, object: &mut Object, wording: &Wording) {
         if let Some(field) = &self.field {
             object.text("field", &visible(field, UNTRUSTED_LIMIT));
         }
@@ -73,13 +85,6 @@ impl Answer {
         if let Some(trace_id) = &self.trace_id {
             object.text("trace_id", &visible(trace_id, UNTRUSTED_LIMIT));
         }
-        if let Some(result) = &self.result {
-            write_result(&mut object, result);
-        }
-        if let Some(result_ref) = &self.result_ref {
-            object.text("result_ref", result_ref);
-        }
-        object.end()
     }
 }
 
@@ -95,7 +100,7 @@ fn write_result(object: &mut Object, result: &StoredResult) {
     }
 }
 
-const fn bool_bytes(value: bool) -> &'static [u8] {
+pub(super) const fn bool_bytes(value: bool) -> &'static [u8] {
     if value { b"true" } else { b"false" }
 }
 
@@ -188,25 +193,25 @@ fn fits_a_double(number: &[u8]) -> bool {
 }
 
 /// A JSON object, written member by member.
-struct Object(Vec<u8>);
+pub(super) struct Object(Vec<u8>);
 
 impl Object {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(vec![b'{'])
     }
 
-    fn text(&mut self, name: &str, value: &str) {
+    pub(super) fn text(&mut self, name: &str, value: &str) {
         self.name(name);
         self.string(value);
     }
 
     /// A value that is JSON already.
-    fn raw(&mut self, name: &str, json: &[u8]) {
+    pub(super) fn raw(&mut self, name: &str, json: &[u8]) {
         self.name(name);
         self.0.extend_from_slice(json);
     }
 
-    fn end(mut self) -> Vec<u8> {
+    pub(super) fn end(mut self) -> Vec<u8> {
         self.0.push(b'}');
         self.0
     }

@@ -1,7 +1,7 @@
 //! What a caller is told: whether the operation ran, whether calling again changes anything, and the one next step.
 //!
 //! An [`Answer`] holds facts; a [`Wording`] says them in a language; [`Answer::to_agent_json`] renders both for a
-//! model. What a status says by default stands in one table. A transport maps statuses to its own codes.
+//! model, [`Answer::to_problem_json`] for a program. What a status says by default stands in one table. A transport maps statuses to its own codes.
 //!
 //! Rules:
 //!
@@ -28,6 +28,7 @@
 mod defaults;
 mod executed;
 mod json;
+mod problem;
 mod status;
 mod told;
 mod visible;

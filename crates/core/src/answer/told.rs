@@ -43,7 +43,7 @@ pub struct Answer {
     pub result_ref: Option<String>,
     /// The field to mend, as a JSON pointer or a name. Untrusted: it came from the request.
     pub field: Option<String>,
-    /// `params_invalid`: what is wrong with the field, in one word of a closed list.
+    /// `params_invalid` and `key_invalid`: what is wrong with the field, in one word of a closed list.
     pub reason: Option<&'static str>,
     /// `already_exists`: whether the holder's params are those of this call.
     pub same_params: Option<bool>,

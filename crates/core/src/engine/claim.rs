@@ -9,12 +9,22 @@ use super::{Admission, answers, giving_back, later, security, shared::Shared};
 use crate::{
     OperationId,
     answer::{Answer, Executed, OperationState, Status, executed_of},
+    idempotency::InvalidKey,
     lifecycle::{Seen, State},
     store::{Acquire, Acquired, Claimed, GuardClaim, Lease, Record, Released, StoreErrorKind},
 };
 
 /// How often a claim follows a record that moves under it (released and claimed again) before it gives way.
 const MAX_HOPS: u32 = 8;
+
+/// What names the operation: it decides what a caller is told of a record that is not this request's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Credential {
+    /// The server's word, signed over subject, scope and params.
+    Fingerprint,
+    /// The client's word, made of nothing but itself.
+    Key,
+}
 
 /// A claim, and when it was sent: its lease began no earlier.
 pub(super) struct Won {
@@ -46,6 +56,7 @@ pub(super) async fn claim(
     shared: &Arc<Shared>,
     mut request: Acquire,
     admission: Admission,
+    credential: Credential,
 ) -> Result<Won, Lost> {
     let give_up = later(Instant::now(), shared.answer_within);
     let mut pause = Duration::from_millis(25);
@@ -87,7 +98,7 @@ pub(super) async fn claim(
                 hops += 1;
                 request.claim.seen = None;
             }
-            Ok(other) => return Err(told(shared, &request, other).await.into()),
+            Ok(other) => return Err(told(shared, &request, other, credential).into()),
             Err(failed) => {
                 may_be_claimed |= failed.kind() == StoreErrorKind::Indeterminate;
                 let more = failed.may_retry() && Instant::now() + pause < give_up;
@@ -160,10 +171,15 @@ fn take_back(shared: &Arc<Shared>, request: Acquire, admission: Admission) {
 }
 
 /// What the caller is told where there was nothing to claim.
-async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer {
+fn told(shared: &Shared, request: &Acquire, acquired: Acquired, credential: Credential) -> Answer {
     let (id, identity) = (request.id, &request.identity);
     match acquired {
         Acquired::Found(record) => answers::of_record(shared, *record, None),
+        // The key was used before, with another request or for another action: told before anything about its state.
+        Acquired::ParamsChanged(_) | Acquired::Foreign if credential == Credential::Key => {
+            security::key_reused(id, &identity.subject, &identity.scope);
+            key_reused(id)
+        }
         Acquired::ParamsChanged(record) => {
             security::record_changed(id, &identity.subject, &identity.scope);
             params_changed(id, Some(record.life.state))
@@ -176,6 +192,9 @@ async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer 
             record: Some(record),
             now,
         } => answers::of_record(shared, *record, Some(now)),
+        Acquired::Expired { record: None, .. } if credential == Credential::Key => {
+            Answer::from(InvalidKey::TooOld).with_operation(id)
+        }
         Acquired::Expired { record: None, now } => {
             let exp = request.claim.exp.unwrap_or(now);
             answers::of_absence(shared, id, exp, Some(request.retention), now)
@@ -193,6 +212,10 @@ async fn told(shared: &Shared, request: &Acquire, acquired: Acquired) -> Answer 
             Answer::new(Status::Unavailable).with_operation(id)
         }
     }
+}
+
+pub(super) const fn key_reused(id: OperationId) -> Answer {
+    Answer::new(Status::KeyReused).with_operation(id)
 }
 
 pub(super) fn params_changed(id: OperationId, state: Option<State>) -> Answer {

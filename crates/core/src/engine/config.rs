@@ -52,6 +52,24 @@ pub enum ConfigError {
         /// The fingerprint's life.
         life: Duration,
     },
+    /// A record could be dropped while its idempotency key can still be used.
+    #[error(
+        "the age {max_age:?} up to which keys are taken is longer than retention {retention:?}"
+    )]
+    KeyOutlivesRecord {
+        /// Until when a key may be used, from the time in it.
+        max_age: Duration,
+        /// How long records are kept.
+        retention: Duration,
+    },
+    /// No key could be long enough, or any would be.
+    #[error("the shortest key of {asked} characters must be from 1 to {most}")]
+    ShortestKey {
+        /// The shortest key.
+        asked: usize,
+        /// The longest one.
+        most: usize,
+    },
     /// A fingerprint that would die before its approval.
     #[error("the approval's time {approval:?} is longer than the fingerprint's life {life:?}")]
     ApprovalOutlivesFingerprint {

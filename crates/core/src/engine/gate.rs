@@ -3,7 +3,9 @@
 use std::{fmt, future::Future, pin::pin, sync::Arc, time::Duration};
 
 use super::{
-    Admission, Bound, Execution, Guard, Incoming, LeaseTime, Params, answers, claim, incoming,
+    Admission, Bound, Execution, Guard, Incoming, LeaseTime, Params, answers,
+    claim::{self, Credential},
+    incoming,
     reader::Reader,
     run::{Progress, Run},
     security,
@@ -14,6 +16,7 @@ use crate::{
     OperationId, Owner, Scope, Subject, Timestamp,
     answer::{Answer, Executed, Status, Wording, executed_of},
     fingerprint::{Fingerprint, Opened, Terms},
+    idempotency::KeyRules,
     lifecycle::{Claim, State},
     params::{Canonicalizer, CompiledPolicy, Extra, ParamsError},
     store::{Acquire, Identity, Sighting},
@@ -44,6 +47,7 @@ pub(super) struct Config<P> {
     pub(super) wait: Duration,
     pub(super) check: Option<Check<P>>,
     pub(super) guards: Vec<Guard<P>>,
+    pub(super) key_rules: KeyRules,
 }
 
 // By hand: a derive would ask `P: Clone`.
@@ -92,6 +96,10 @@ impl<P> Gate<P> {
         Self {
             config: Arc::new(config),
         }
+    }
+
+    pub(super) fn config(&self) -> &Config<P> {
+        &self.config
     }
 
     /// The action.
@@ -276,15 +284,38 @@ impl<P: Send + Sync + 'static> Gate<P> {
         wish.exp = Some(terms.exp());
         wish.needs_approval = terms.needs_approval();
         wish.takeover_within = config.takeover_within;
+        let request = Acquire::new(terms.id(), identity, wish, config.retention);
+        self.acquire(admission, request, Credential::Fingerprint, params, gone)
+            .await
+    }
+
+    /// Claims, with the guards that the params ask for, and waits where the gate says so.
+    pub(super) async fn acquire(
+        &self,
+        admission: Admission,
+        request: Acquire,
+        credential: Credential,
+        params: Bound<P>,
+        gone: impl Future<Output = ()> + Send,
+    ) -> Verdict<P> {
+        let config = &self.config;
         let guards = config
             .guards
             .iter()
             .filter_map(|guard| guard.read(&params.value))
             .collect();
-        let request =
-            Acquire::new(terms.id(), identity, wish, config.retention).with_guards(guards);
+        let request = request.with_guards(guards);
+        let (subject, exp) = (request.identity.subject.clone(), request.claim.exp);
         let gone = pin!(gone);
-        match waiting::claim(&config.shared, request, admission, config.wait, gone).await {
+        let claim = waiting::claim(
+            &config.shared,
+            request,
+            admission,
+            credential,
+            config.wait,
+            gone,
+        );
+        match claim.await {
             Err(answer) => Verdict::Answer(answer),
             Ok(won) => {
                 let run = Run {
@@ -292,9 +323,10 @@ impl<P: Send + Sync + 'static> Gate<P> {
                     lease: won.claimed.lease,
                     time: config.time,
                     began: won.sent,
-                    subject: subject.clone(),
+                    subject,
                     scope: config.scope.clone(),
-                    exp: Some(terms.exp()),
+                    // Whether a missing record means "no" is a fingerprint's to say.
+                    exp: exp.filter(|_| credential == Credential::Fingerprint),
                     number: won.claimed.attempt,
                     fences: won.claimed.fences,
                     params: Arc::clone(&params.value) as _,
@@ -305,7 +337,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
         }
     }
 
-    fn check(&self, params: &Bound<P>) -> Result<(), Answer> {
+    pub(super) fn check(&self, params: &Bound<P>) -> Result<(), Answer> {
         match &self.config.check {
             Some(check) => check(&params.value),
             None => Ok(()),

@@ -8,7 +8,12 @@ use super::{
     reader::{Reader, read_raw, read_typed},
     shared::{Facts, Shared},
 };
-use crate::{Scope, answer::Answer, params::ParamsPolicy};
+use crate::{
+    Scope,
+    answer::Answer,
+    idempotency::{IdempotencyKey, KeyRules},
+    params::ParamsPolicy,
+};
 
 /// Configures a [`Gate`].
 ///
@@ -30,6 +35,7 @@ pub struct GateBuilder<P> {
     guards: Vec<Guard<P>>,
     approval: Option<ApprovalTime>,
     repeatable: bool,
+    key_rules: KeyRules,
 }
 
 /// What happens to an operation whose outcome is unknown.
@@ -87,6 +93,7 @@ impl<P> GateBuilder<P> {
             guards: Vec::new(),
             approval: None,
             repeatable: false,
+            key_rules: KeyRules::default(),
         }
     }
 
@@ -162,6 +169,12 @@ impl<P> GateBuilder<P> {
         self
     }
 
+    /// Which idempotency keys it takes, where its callers send keys.
+    pub const fn with_key_rules(mut self, rules: KeyRules) -> Self {
+        self.key_rules = rules;
+        self
+    }
+
     /// A second effect of this action does no harm: lets it run on a store that may lose a write.
     pub const fn repeatable(mut self) -> Self {
         self.repeatable = true;
@@ -175,6 +188,7 @@ impl<P> GateBuilder<P> {
     /// A [`ConfigError`] that names both values.
     pub fn build(self) -> Result<Gate<P>, ConfigError> {
         self.check_times()?;
+        self.check_keys()?;
         self.check_store()?;
         let policy = self
             .policy
@@ -206,6 +220,7 @@ impl<P> GateBuilder<P> {
             wait: self.wait,
             check: self.check,
             guards: self.guards,
+            key_rules: self.key_rules,
         }))
     }
 
@@ -240,6 +255,20 @@ impl<P> GateBuilder<P> {
             Some(ApprovalTime(approval)) if approval > life => {
                 Err(ConfigError::ApprovalOutlivesFingerprint { approval, life })
             }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_keys(&self) -> Result<(), ConfigError> {
+        let (asked, most) = (self.key_rules.min_len, IdempotencyKey::MAX_LEN);
+        if !(1..=most).contains(&asked) {
+            return Err(ConfigError::ShortestKey { asked, most });
+        }
+        match self.key_rules.max_age {
+            Some(max_age) if max_age > self.retention => Err(ConfigError::KeyOutlivesRecord {
+                max_age,
+                retention: self.retention,
+            }),
             _ => Ok(()),
         }
     }

@@ -85,7 +85,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
     }
 }
 
-async fn run_handler<P, F, Fut>(execution: Execution<P>, handler: F) -> Answer
+pub(super) async fn run_handler<P, F, Fut>(execution: Execution<P>, handler: F) -> Answer
 where
     P: Send + Sync + 'static,
     F: FnOnce(Attempt, Arc<P>) -> Fut + Send + 'static,

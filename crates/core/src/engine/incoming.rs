@@ -2,12 +2,14 @@
 
 use std::{fmt, sync::Arc};
 
+use bytes::Bytes;
 use serde::{Serialize, de::DeserializeOwned};
 use tracing::debug;
 
 use crate::{
     ParamHash,
     answer::{Answer, Status},
+    idempotency::InvalidKey,
     params::{Members, ParamsError, ParamsErrorKind, Reading},
 };
 
@@ -18,26 +20,49 @@ use crate::{
 pub trait Params: Serialize + DeserializeOwned + Send + Sync + 'static {}
 impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> Params for T {}
 
-/// The params of a raw gate: the canonical text of what was sent, unread otherwise.
+/// The params of a raw gate: the canonical text of what was sent, unread otherwise. In key mode also a body that is not
+/// JSON, as it was sent.
 #[derive(Clone, PartialEq, Eq)]
-pub struct RawParams(Arc<str>);
+pub struct RawParams(Raw);
+
+#[derive(Clone, PartialEq, Eq)]
+enum Raw {
+    Json(Arc<str>),
+    Bytes(Bytes),
+}
 
 impl RawParams {
-    pub(super) fn new(canonical: &str) -> Self {
-        Self(canonical.into())
+    pub(super) fn json(canonical: &str) -> Self {
+        Self(Raw::Json(canonical.into()))
     }
 
-    /// The canonical JSON text, ignored fields included.
+    pub(super) const fn bytes(body: Bytes) -> Self {
+        Self(Raw::Bytes(body))
+    }
+
+    /// The canonical JSON text, ignored fields included; `None` for a body that was not read as JSON.
     #[must_use]
-    pub fn as_json(&self) -> &str {
-        &self.0
+    pub fn as_json(&self) -> Option<&str> {
+        match &self.0 {
+            Raw::Json(text) => Some(text),
+            Raw::Bytes(_) => None,
+        }
+    }
+
+    /// The canonical JSON text, or the body as it was sent.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        match &self.0 {
+            Raw::Json(text) => text.as_bytes(),
+            Raw::Bytes(body) => body,
+        }
     }
 }
 
 /// Shows the size, never the content.
 impl fmt::Debug for RawParams {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RawParams({} bytes)", self.0.len())
+        write!(f, "RawParams({} bytes)", self.as_bytes().len())
     }
 }
 
@@ -115,6 +140,17 @@ impl Incoming {
     /// `params_invalid` if it is not a string.
     pub fn take_repeat_of(&mut self) -> Result<Option<String>, Answer> {
         self.take_text("repeat_of").map_err(|error| invalid(&error))
+    }
+
+    /// Takes the member that holds the idempotency key out of the body.
+    ///
+    /// # Errors
+    ///
+    /// `key_invalid` if it is not a string.
+    pub fn take_key(&mut self, member: &str) -> Result<Option<String>, Answer> {
+        self.take_text(member).map_err(|error| {
+            Answer::from(InvalidKey::WrongType).with_field(error.field().unwrap_or(member))
+        })
     }
 
     fn take_text(&mut self, name: &str) -> Result<Option<String>, ParamsError> {

@@ -4,6 +4,9 @@
 //! action. A gate reads params one way, issues fingerprints ([`Gate::preview`]) and lets one execution through
 //! ([`Gate::run`]). The tower layer is built on the same parts; services that are not HTTP use them as they are.
 //!
+//! Where the callers are programs, a key that they make takes the fingerprint's place ([`Gate::keyed`],
+//! [`Gate::run_keyed`]): the same engine, from the claim on the same way.
+//!
 //! From the moment a claim is sent, a task of its own has the operation. A caller that goes away changes nothing: the
 //! handler runs to its end, and its result is kept. Task-locals of the caller don't travel; the tracing span does.
 //!
@@ -26,6 +29,7 @@ mod gate_run;
 mod giving_back;
 mod guards;
 mod incoming;
+mod keyed;
 mod lease_time;
 mod outcome;
 mod reader;

@@ -29,7 +29,7 @@ pub(super) fn read_raw(
 ) -> Result<(RawParams, ParamHash), ParamsError> {
     let text = to_text(reading);
     let hash = Canonicalizer::new(policy).hash_json_with(text.as_bytes(), headers)?;
-    Ok((RawParams::new(&text), hash))
+    Ok((RawParams::json(&text), hash))
 }
 
 fn to_text(reading: Reading) -> String {

@@ -58,6 +58,20 @@ pub(super) fn params_changed(opened: &Opened, subject: &Subject, scope: &Scope) 
     );
 }
 
+/// An idempotency key that was used before, for another request or action: a fault of the client, or somebody who tries
+/// keys.
+pub(super) fn key_reused(id: OperationId, subject: &Subject, scope: &Scope) {
+    warn!(
+        target: SECURITY_TARGET,
+        event = "key_reused",
+        operation_id = %id,
+        scope = scope.as_str(),
+        tenant = subject.tenant(),
+        principal = subject.principal(),
+        "an idempotency key came with another request than its first one"
+    );
+}
+
 /// A record with other params than the signed fingerprint names: the store, or the key, is not what it was.
 pub(super) fn record_changed(id: OperationId, subject: &Subject, scope: &Scope) {
     warn!(

@@ -12,7 +12,7 @@ use tokio::{
 
 use super::{
     Admission, answers,
-    claim::{self, Lost, Won},
+    claim::{self, Credential, Lost, Won},
     later,
     shared::Shared,
 };
@@ -34,6 +34,7 @@ pub(super) async fn claim(
     shared: &Arc<Shared>,
     mut request: Acquire,
     mut admission: Admission,
+    credential: Credential,
     limit: Duration,
     mut gone: Gone<'_>,
 ) -> Result<Won, Answer> {
@@ -41,7 +42,7 @@ pub(super) async fn claim(
     let mut place: Option<OwnedSemaphorePermit> = None;
     loop {
         // The place among what runs goes along, and is free while this waits.
-        let record = match claim::claim(shared, request.clone(), admission).await {
+        let record = match claim::claim(shared, request.clone(), admission, credential).await {
             Ok(won) => return Ok(won),
             Err(Lost::Answer(answer)) => return Err(answer),
             Err(Lost::Runs(record)) => record,

@@ -90,11 +90,11 @@ fn push_list(out: &mut String, list: &[String]) {
 }
 
 /// The length in front keeps a byte from moving between one part and the next.
-fn part(hasher: &mut Sha256, bytes: &[u8]) {
+pub(crate) fn part(hasher: &mut Sha256, bytes: &[u8]) {
     number(hasher, bytes.len());
     hasher.update(bytes);
 }
 
-fn number(hasher: &mut Sha256, number: usize) {
+pub(crate) fn number(hasher: &mut Sha256, number: usize) {
     hasher.update((number as u64).to_be_bytes());
 }

@@ -41,6 +41,7 @@ pub use canonicalizer::Canonicalizer;
 pub use decode::decode;
 pub use error::{ParamsError, ParamsErrorKind};
 pub use hash::Extra;
+pub(crate) use hash::{number as hash_count, part as hash_part};
 pub use members::{Members, Reading, Twice};
 pub use number::{MAX_DECIMAL_CHARS, MAX_EXPONENT, MAX_NUMBER_BYTES};
 pub use policy::{CompiledPolicy, Nulls, Numbers, ParamsPolicy, PolicyError};

@@ -9,6 +9,7 @@ use super::Timestamp;
 /// The name of one intended write, the same on every hop.
 ///
 /// A UUIDv7 (RFC 9562, section 5.7): the time in front keeps an index in order and lets a table be partitioned by age.
+/// The operation of an idempotency key has a UUIDv8 instead, derived from the key, which holds no time.
 /// Both spellings are read, 32 hex digits and hyphenated; it is written hyphenated, in lower case.
 ///
 /// ```
@@ -29,6 +30,17 @@ impl OperationId {
     pub fn mint(now: Timestamp) -> Self {
         let random = crate::random::bytes::<10>();
         Self(uuid::Builder::from_unix_timestamp_millis(now.unix_ms(), &random).into_uuid())
+    }
+
+    /// A UUIDv8 (RFC 9562, section 5.8) of these bytes, but for the six bits that say so. The same bytes give the same id.
+    pub(crate) fn derived(bytes: [u8; 16]) -> Self {
+        Self(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+    }
+
+    /// Whether it was derived, as an idempotency key's is, rather than minted.
+    #[must_use]
+    pub fn is_derived(&self) -> bool {
+        self.0.get_version_num() == 8
     }
 
     /// From the 16 bytes of a UUID, as a store keeps them.

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use counterfoil_core::{
     engine::{ApprovalTime, ConfigError, Counterfoil, GateBuilder, Guard, LeaseTime, Recovery},
     fingerprint::Keyring,
+    idempotency::KeyRules,
     params::ParamsPolicy,
 };
 use counterfoil_store_memory::MemoryStore;
@@ -44,6 +45,26 @@ fn an_unrenewed_lease_that_could_lapse_before_downstream_answers() {
     let counterfoil = Counterfoil::new(MemoryStore::new(), Keyring::new(key("k1")));
     let renewed = counterfoil.gate::<Transfer>(TRANSFER).with_lease_time(time);
     assert!(renewed.build().is_ok(), "renewed, it may be shorter");
+}
+
+#[test]
+fn a_shortest_key_that_no_key_could_have() {
+    for (characters, asked) in [(0, "0"), (256, "256")] {
+        let rules = KeyRules::default().with_min_len(characters);
+        assert_eq!(
+            refused(|gate| gate.with_key_rules(rules)),
+            format!("the shortest key of {asked} characters must be from 1 to 255")
+        );
+    }
+}
+
+#[test]
+fn a_key_that_could_be_used_after_its_record_is_gone() {
+    let rules = KeyRules::default().with_max_age(8 * 86_400 * SECOND);
+    assert_eq!(
+        refused(|gate| gate.with_key_rules(rules)),
+        "the age 691200s up to which keys are taken is longer than retention 604800s"
+    );
 }
 
 #[test]

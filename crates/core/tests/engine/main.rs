@@ -6,6 +6,7 @@ mod extremes;
 mod faults;
 mod giving_back;
 mod identity;
+mod keys;
 mod recovery;
 mod runs;
 mod security;

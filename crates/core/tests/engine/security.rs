@@ -10,6 +10,7 @@ use counterfoil_core::{
     Scope, Subject,
     answer::Status,
     engine::{Outcome, Recovery, SECURITY_TARGET},
+    idempotency::IdempotencyKey,
     store::{Cancellation, Identity, Store, Tombstone},
 };
 use counterfoil_testkit::{Fault, Gate, Method};
@@ -128,6 +129,28 @@ async fn a_fingerprint_that_is_not_good_for_its_caller() {
     );
     assert!(ear.heard().is_empty(), "a typing error is no attack");
     assert!(!ear.text().contains(good) && !ear.text().contains(&forged));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_that_comes_with_another_request() {
+    const CANARY: &str = "canary-4711-canary-4711";
+    let ear = Ear::default();
+    let _listening = ear.listen();
+    let world = World::new();
+    let key = IdempotencyKey::from_text(CANARY).unwrap();
+    for (amount, status, events) in [
+        ("1.00", Status::Completed, &[][..]),
+        ("1.00", Status::AlreadyCompleted, &[]),
+        ("2.00", Status::KeyReused, &["key_reused"]),
+    ] {
+        let keyed = world.gate.keyed(&world.agent, &key).unwrap();
+        assert!(!format!("{keyed:?}{key:?}").contains("canary"));
+        let done = |_, _| async { Outcome::done("paid") };
+        let told = world.gate.run_keyed(keyed, world.bind(amount), done).await;
+        assert_eq!(told.status, status);
+        assert_eq!(ear.heard(), events);
+    }
+    assert!(!ear.text().contains(CANARY));
 }
 
 #[tokio::test(start_paused = true)]

@@ -13,9 +13,9 @@ use crate::{Body, BoxError, headers, stored_response::StoredResponse};
 
 /// How much of a response is waited for and kept.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    pub(super) bytes: usize,
-    pub(super) time: Duration,
+pub(crate) struct Limits {
+    pub(crate) bytes: usize,
+    pub(crate) time: Duration,
 }
 
 /// A response whose body was read as far as the limits let it.

@@ -14,10 +14,10 @@ use crate::{Body, headers, http_answer::Rendering};
 
 /// What the gate's responses mean.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Meanings {
-    pub(super) failures: Failures,
-    pub(super) accepted: Accepted,
-    pub(super) doubt: Doubt,
+pub(crate) struct Meanings {
+    pub(crate) failures: Failures,
+    pub(crate) accepted: Accepted,
+    pub(crate) doubt: Doubt,
 }
 
 /// Completes the run with the response, and says what its caller gets. The head waits for the commit: nobody sees an

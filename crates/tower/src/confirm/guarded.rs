@@ -20,7 +20,12 @@ use crate::{
 
 /// A gate, erased.
 #[async_trait]
-pub(super) trait Guarded: Send + Sync {
+pub(crate) trait Guarded: Send + Sync {
+    /// What can be said of the head alone, before the body is waited for.
+    fn look(&self, _: &Parts) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     /// All checks that come before the claim, in their order. The store is asked by none of them.
     async fn prepare(
         &self,
@@ -36,8 +41,8 @@ pub(super) trait Guarded: Send + Sync {
 
 /// A request that may be claimed.
 #[async_trait]
-pub(super) trait Prepared: Send {
-    /// The operation that its fingerprint names.
+pub(crate) trait Prepared: Send {
+    /// The operation that its credential names.
     fn operation_id(&self) -> OperationId;
 
     /// Runs the rest of the call in a task that a shutdown waits for.
@@ -48,10 +53,10 @@ pub(super) trait Prepared: Send {
 }
 
 /// Ends when the caller has gone away.
-pub(super) type Gone<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+pub(crate) type Gone<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// What is to be done with a prepared request, in its own task.
-pub(super) type Rest =
+pub(crate) type Rest =
     Box<dyn FnOnce(Box<dyn Prepared>) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
 #[async_trait]

@@ -1,24 +1,16 @@
 //! The layer: what a service sets, and its defaults.
 
-use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use counterfoil_core::{Subject, answer::Wording, engine::Gate};
 use http::{HeaderName, request::Parts};
 use tower_layer::Layer;
 
 use super::{
-    Accepted, Confirm, Doubt, Failures, capture::Limits, deliver::Meanings, guarded::Guarded,
+    Accepted, Confirm, Doubt, Failures,
+    settings::{Settings, settings_methods},
 };
-use crate::{
-    http_answer::{Rendering, Replay},
-    request::Reading,
-};
-
-/// The largest response body that is kept for a replay, unless told otherwise: 1 MiB.
-pub const DEFAULT_MAX_RESULT: usize = 1 << 20;
-
-/// How long a response's body is waited for, from its head, unless told otherwise.
-pub const DEFAULT_CAPTURE_TIME: Duration = Duration::from_secs(10);
+use crate::{Form, Replay};
 
 /// Wraps one handler, so that a confirmed operation runs once and every retry gets the first response.
 ///
@@ -53,108 +45,24 @@ pub const DEFAULT_CAPTURE_TIME: Duration = Duration::from_secs(10);
 /// Trailers of a response reach the first caller and are not kept yet.
 #[derive(Clone)]
 pub struct ConfirmLayer {
-    pub(super) gate: Arc<dyn Guarded>,
-    pub(super) reading: Reading,
-    pub(super) limits: Limits,
-    pub(super) meanings: Meanings,
-    replay: Replay,
-    wording: Wording,
+    settings: Settings,
 }
 
 impl ConfirmLayer {
-    /// A layer for the gate's action, with the defaults.
+    /// A layer for the gate's action. An answer is agent JSON ([`Form::AgentJson`]), and a retry gets the first result in an
+    /// envelope ([`Replay::Envelope`]).
     pub fn new<P: Send + Sync + 'static>(gate: Gate<P>) -> Self {
+        let wording = gate.wording().clone();
         Self {
-            wording: gate.wording().clone(),
-            gate: Arc::new(gate),
-            reading: Reading::default(),
-            limits: Limits {
-                bytes: DEFAULT_MAX_RESULT,
-                time: DEFAULT_CAPTURE_TIME,
-            },
-            meanings: Meanings::default(),
-            replay: Replay::default(),
+            settings: Settings::new(Arc::new(gate), wording),
         }
-    }
-
-    /// How the subject is found; `None` is answered `unauthenticated`. Default: the [`Subject`] that authentication put
-    /// into the request's extensions.
-    #[must_use]
-    pub fn with_subject(
-        mut self,
-        find: impl Fn(&Parts) -> Option<Subject> + Send + Sync + 'static,
-    ) -> Self {
-        self.reading.set_subject(find);
-        self
-    }
-
-    /// The largest request body, in bytes; past it `body_too_large`. The params of the gate have a limit of their own
-    /// ([`ParamsPolicy::with_max_bytes`](counterfoil_core::params::ParamsPolicy::with_max_bytes)), past which they are
-    /// `params_invalid`. Default: [`DEFAULT_MAX_BODY`](crate::DEFAULT_MAX_BODY).
-    #[must_use]
-    pub const fn with_max_body(mut self, bytes: usize) -> Self {
-        self.reading.max_body = bytes;
-        self
-    }
-
-    /// How long the whole request body may take; past it `body_timeout`, and nothing is claimed. Default:
-    /// [`DEFAULT_BODY_TIMEOUT`](crate::DEFAULT_BODY_TIMEOUT).
-    #[must_use]
-    pub const fn with_body_timeout(mut self, time: Duration) -> Self {
-        self.reading.body_timeout = time;
-        self
-    }
-
-    /// The largest response body that is kept, in bytes. A larger one reaches its first caller whole, and a retry is
-    /// told that it was done, without it. Default: [`DEFAULT_MAX_RESULT`].
-    #[must_use]
-    pub const fn with_max_result(mut self, bytes: usize) -> Self {
-        self.limits.bytes = bytes;
-        self
-    }
-
-    /// How long a response's body is waited for, from its head. A slower one is handed on as one past
-    /// [`with_max_result`](Self::with_max_result) is, so that a stream of events doesn't stay invisible to its caller.
-    /// Zero keeps no body at all. Default: [`DEFAULT_CAPTURE_TIME`].
-    #[must_use]
-    pub const fn with_capture_time(mut self, time: Duration) -> Self {
-        self.limits.time = time;
-        self
-    }
-
-    /// What a retry of an ended operation gets. Default: [`Replay::Envelope`].
-    #[must_use]
-    pub const fn with_replay(mut self, replay: Replay) -> Self {
-        self.replay = replay;
-        self
-    }
-
-    /// What a status that is no success means without the handler's word. Default: [`Failures::ByWord`].
-    #[must_use]
-    pub const fn with_failures(mut self, failures: Failures) -> Self {
-        self.meanings.failures = failures;
-        self
-    }
-
-    /// What a 202 means. Default: [`Accepted::Outstanding`].
-    #[must_use]
-    pub const fn with_accepted(mut self, accepted: Accepted) -> Self {
-        self.meanings.accepted = accepted;
-        self
-    }
-
-    /// What the first caller gets where its call left the outcome unknown. Default: [`Doubt::Response`].
-    #[must_use]
-    pub const fn with_doubt(mut self, doubt: Doubt) -> Self {
-        self.meanings.doubt = doubt;
-        self
     }
 
     /// Headers that the handler acts on, bound as the params are: changed between preview and confirm, `params_changed`.
     /// The preview of the same gate needs the same ones. Default: none.
     #[must_use]
     pub fn with_bound_headers(mut self, names: impl IntoIterator<Item = HeaderName>) -> Self {
-        self.reading.set_bound_headers(names);
+        self.settings.reading.set_bound_headers(names);
         self
     }
 
@@ -166,46 +74,24 @@ impl ConfirmLayer {
         mut self,
         read: impl Fn(&Parts) -> Vec<(String, String)> + Send + Sync + 'static,
     ) -> Self {
-        self.reading.set_path_values(read);
+        self.settings.reading.set_path_values(read);
         self
     }
 
     /// The words of answers, such as another language's. Default: the gate's.
     #[must_use]
     pub fn with_wording(mut self, wording: Wording) -> Self {
-        self.wording = wording;
+        self.settings.wording = wording;
         self
-    }
-
-    /// Where the status of an operation is asked for: the path in front of its id, such as `/v1/operations/`. Answers
-    /// that say to ask for it then name the path, a 202 in `Location` too. Default: what the wording has.
-    #[must_use]
-    pub fn with_status_path(mut self, path: impl Into<Cow<'static, str>>) -> Self {
-        self.wording = self.wording.with_poll_path(path);
-        self
-    }
-
-    pub(super) const fn rendering(&self) -> Rendering<'_> {
-        Rendering::new(&self.wording, self.replay)
     }
 }
 
-impl fmt::Debug for ConfirmLayer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConfirmLayer")
-            .field("scope", &self.gate.scope())
-            .field("reading", &self.reading)
-            .field("limits", &self.limits)
-            .field("meanings", &self.meanings)
-            .field("replay", &self.replay)
-            .finish_non_exhaustive()
-    }
-}
+settings_methods!(ConfirmLayer);
 
 impl<S> Layer<S> for ConfirmLayer {
     type Service = Confirm<S>;
 
     fn layer(&self, inner: S) -> Confirm<S> {
-        Confirm::new(inner, self.clone())
+        Confirm::new(inner, self.settings.clone())
     }
 }

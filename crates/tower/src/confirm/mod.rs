@@ -9,7 +9,12 @@ mod deliver;
 mod guarded;
 mod layer;
 mod service;
+mod settings;
 
 pub use classify::{Accepted, Doubt, Failures};
-pub use layer::{ConfirmLayer, DEFAULT_CAPTURE_TIME, DEFAULT_MAX_RESULT};
+pub use layer::ConfirmLayer;
 pub use service::Confirm;
+pub use settings::{DEFAULT_CAPTURE_TIME, DEFAULT_MAX_RESULT};
+
+pub(crate) use guarded::{Gone, Guarded, Prepared, Rest};
+pub(crate) use settings::{Settings, settings_methods};

@@ -1,7 +1,7 @@
 //! The service: reads and checks a request, then has a task of its own run it.
 
 use std::{
-    mem,
+    fmt, mem,
     sync::Arc,
     task::{Context, Poll},
 };
@@ -18,29 +18,38 @@ use tower_service::Service;
 use tracing::Instrument;
 
 use super::{
-    ConfirmLayer,
+    Settings,
     capture::{self, Captured},
     deliver,
     guarded::Prepared,
 };
 use crate::{Body, BoxError, ResponseFuture, headers, http_answer::Refusal};
 
-/// A handler in a [`ConfirmLayer`].
+/// A handler in a [`ConfirmLayer`](crate::ConfirmLayer) or a [`KeyLayer`](crate::KeyLayer).
 ///
 /// Its response comes from a task of its own once the operation is claimed; an error of the handler goes on to the
 /// caller, and leaves the outcome unknown.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Confirm<S> {
     inner: S,
-    layer: Arc<ConfirmLayer>,
+    layer: Arc<Settings>,
 }
 
 impl<S> Confirm<S> {
-    pub(super) fn new(inner: S, layer: ConfirmLayer) -> Self {
+    pub(crate) fn new(inner: S, layer: Settings) -> Self {
         Self {
             inner,
             layer: Arc::new(layer),
         }
+    }
+}
+
+impl<S: fmt::Debug> fmt::Debug for Confirm<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Confirm")
+            .field("scope", &self.layer.gate.scope())
+            .field("inner", &self.inner)
+            .finish_non_exhaustive()
     }
 }
 
@@ -65,8 +74,12 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         // The one that was polled ready is the one that is called; the fresh clone is polled before its own call.
         let fresh = self.inner.clone();
-        let ready = mem::replace(&mut self.inner, fresh);
+        let mut ready = mem::replace(&mut self.inner, fresh);
         let layer = Arc::clone(&self.layer);
+        if layer.passes_safe_methods && request.method().is_safe() {
+            let response = ready.call(request.map(Body::new));
+            return ResponseFuture::new(async move { Ok(response.await?.map(Body::new)) });
+        }
         ResponseFuture::new(async move {
             let (mut parts, body) = request.into_parts();
             // Nothing is claimed in here: this part may be dropped.
@@ -83,7 +96,7 @@ where
 
 /// All that comes before the claim, in the order of the checks.
 async fn prepare<B>(
-    layer: &ConfirmLayer,
+    layer: &Settings,
     parts: &mut Parts,
     body: B,
 ) -> Result<(Box<dyn Prepared>, Bytes), Refusal>
@@ -92,6 +105,7 @@ where
     B::Error: Into<BoxError>,
 {
     let subject = layer.reading.subject(parts)?;
+    layer.gate.look(parts)?;
     let bytes = layer.reading.body(parts, body).await?;
     let prepared = layer
         .gate
@@ -107,16 +121,18 @@ fn inner_request(mut parts: Parts, bytes: Bytes) -> Request<Body> {
     parts
         .headers
         .remove(HeaderName::from_static("grpc-accept-encoding"));
-    // Logs of the request don't show it then. There is one at most: two are refused before.
-    if let Some(fingerprint) = parts.headers.get_mut(headers::FINGERPRINT) {
-        fingerprint.set_sensitive(true);
+    // Logs of the request don't show them then. There is one at most: two are refused before.
+    for credential in [headers::FINGERPRINT, headers::IDEMPOTENCY_KEY] {
+        if let Some(value) = parts.headers.get_mut(credential) {
+            value.set_sensitive(true);
+        }
     }
     Request::from_parts(parts, Body::from(bytes))
 }
 
 /// Claims and runs in a task of its own, in the caller's span, and waits for what it hands over.
 async fn confirm<S, R>(
-    layer: Arc<ConfirmLayer>,
+    layer: Arc<Settings>,
     prepared: Box<dyn Prepared>,
     request: Request<Body>,
     ready: S,
@@ -148,7 +164,7 @@ where
 }
 
 async fn run<S, R>(
-    layer: &ConfirmLayer,
+    layer: &Settings,
     claimed: Result<Running, Box<Answer>>,
     mut request: Request<Body>,
     ready: S,

@@ -26,6 +26,22 @@ pub enum Replay {
     Verbatim,
 }
 
+/// How an answer is written that is no replay.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[non_exhaustive]
+pub enum Form {
+    /// Agent JSON, for callers that are models: a clear result to go on with. What is under way or not known is 202.
+    #[default]
+    AgentJson,
+    /// Problem details (RFC 9457), for callers that are programs, where the HTTP status is an error's. What is under way
+    /// or not known is 409 then. An answer that is no error, or that carries a result, is agent JSON here too.
+    ProblemDetails,
+}
+
+/// The page that the types of problem details lead to, unless told otherwise: a path of the service itself, which serves
+/// [`docs/problems.md`](crate#problem-details) there.
+pub const PROBLEM_TYPES: &str = "/docs/problems.md";
+
 /// The HTTP status of an answer. For a replay it is that of the first response.
 ///
 /// ```

@@ -6,7 +6,7 @@ use counterfoil_core::{
 };
 use http::{HeaderValue, Response, StatusCode, header};
 
-use super::{Refusal, Replay, http_status};
+use super::{Form, PROBLEM_TYPES, Refusal, Replay, http_status};
 use crate::{Body, headers, request::says_json, stored_response::StoredResponse};
 
 /// How a service's answers are written.
@@ -14,6 +14,8 @@ use crate::{Body, headers, request::says_json, stored_response::StoredResponse};
 pub(crate) struct Rendering<'a> {
     wording: &'a Wording,
     replay: Replay,
+    form: Form,
+    problem_types: &'a str,
 }
 
 /// Whether the first response's headers stand on an envelope: on a replay, which takes its place, and on no other answer.
@@ -25,7 +27,19 @@ enum FirstHeaders {
 
 impl<'a> Rendering<'a> {
     pub(crate) const fn new(wording: &'a Wording, replay: Replay) -> Self {
-        Self { wording, replay }
+        Self {
+            wording,
+            replay,
+            form: Form::AgentJson,
+            problem_types: PROBLEM_TYPES,
+        }
+    }
+
+    /// In another form, whose types lead to a page.
+    pub(crate) const fn in_form(mut self, form: Form, problem_types: &'a str) -> Self {
+        self.form = form;
+        self.problem_types = problem_types;
+        self
     }
 
     /// An answer, or a replay where it carries the first response.
@@ -35,14 +49,24 @@ impl<'a> Rendering<'a> {
         {
             return response;
         }
-        self.envelope(answer, http_status(answer), FirstHeaders::Shown)
+        self.envelope(answer, self.http_status(answer), FirstHeaders::Shown)
     }
 
     /// A refusal, under its own HTTP status if it has one.
     pub(crate) fn refusal(&self, refusal: &Refusal) -> Response<Body> {
         let answer = &*refusal.answer;
-        let http = refusal.http.unwrap_or_else(|| http_status(answer));
+        let http = refusal.http.unwrap_or_else(|| self.http_status(answer));
         self.envelope(answer, http, FirstHeaders::Left)
+    }
+
+    /// What is under way, or not known, is an error to a program: the response that it asked for isn't there.
+    fn http_status(&self, answer: &Answer) -> StatusCode {
+        match (self.form, answer.status) {
+            (Form::ProblemDetails, Status::InProgress | Status::OutcomeUnknown) => {
+                StatusCode::CONFLICT
+            }
+            _ => http_status(answer),
+        }
     }
 
     /// How an operation stands: it was found, whatever became of it.
@@ -72,10 +96,20 @@ impl<'a> Rendering<'a> {
         self.envelope(answer, http, FirstHeaders::Left)
     }
 
-    /// The agent JSON, with the first body inside, and the first headers but for those that describe that body.
+    fn body(&self, answer: &Answer, http: StatusCode) -> (Vec<u8>, &'static str) {
+        let is_error = http.is_client_error() || http.is_server_error();
+        if self.form == Form::ProblemDetails && is_error && answer.result.is_none() {
+            let json = answer.to_problem_json(self.wording, http.as_u16(), self.problem_types);
+            (json, "application/problem+json")
+        } else {
+            (answer.to_agent_json(self.wording), "application/json")
+        }
+    }
+
+    /// The answer, with the first body inside, and the first headers but for those that describe that body.
     fn envelope(&self, answer: &Answer, http: StatusCode, show: FirstHeaders) -> Response<Body> {
         let (answer, first) = unpacked(answer);
-        let json = answer.to_agent_json(self.wording);
+        let (json, media_type) = self.body(&answer, http);
         let mut response = Response::new(Body::from(json));
         *response.status_mut() = http;
         let headers = response.headers_mut();
@@ -88,8 +122,8 @@ impl<'a> Rendering<'a> {
                 }
             }
         }
-        let json = HeaderValue::from_static("application/json");
-        headers.insert(header::CONTENT_TYPE, json);
+        let media_type = HeaderValue::from_static(media_type);
+        headers.insert(header::CONTENT_TYPE, media_type);
         if let Some(wait) = answer.poll_after {
             let up = u64::from(wait.subsec_nanos() > 0);
             let seconds = wait.as_secs().saturating_add(up).max(1);

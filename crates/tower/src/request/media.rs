@@ -31,6 +31,24 @@ pub(super) fn settle(headers: &mut HeaderMap, empty: bool) -> Result<(), Answer>
     }
 }
 
+/// Refuses two media types: which of them the handler would take is anybody's guess.
+pub(super) fn check_one(headers: &HeaderMap) -> Result<(), Answer> {
+    match headers.get_all(header::CONTENT_TYPE).iter().count() {
+        0 | 1 => Ok(()),
+        _ => Err(unsupported_media(&header::CONTENT_TYPE)),
+    }
+}
+
+/// The media type without its parameters, in lower case.
+pub(crate) fn essence(headers: &HeaderMap) -> String {
+    let text = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let essence = text.split(';').next().unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
+}
+
 /// `application/json` or any `+json` (RFC 6839), with no charset but UTF-8.
 fn is_json(value: &HeaderValue) -> bool {
     let Ok(text) = value.to_str() else {
@@ -49,7 +67,7 @@ fn is_json(value: &HeaderValue) -> bool {
     })
 }
 
-/// Whether a stored response's body is to be shown as JSON.
+/// Whether a body claims to be plain JSON.
 pub(crate) fn says_json(headers: &HeaderMap) -> bool {
     headers.get(header::CONTENT_TYPE).is_some_and(is_json)
         && !headers.contains_key(header::CONTENT_ENCODING)

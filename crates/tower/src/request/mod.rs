@@ -17,14 +17,14 @@ use counterfoil_core::{
     answer::{Answer, Status},
     engine::Incoming,
 };
-use http::{HeaderName, StatusCode, request::Parts};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, request::Parts};
 use http_body::Body as HttpBody;
 
 use crate::{BoxError, http_answer::Refusal};
 
 use path::PathValues;
 
-pub(crate) use media::says_json;
+pub(crate) use media::{essence, says_json};
 
 /// The largest request body, unless told otherwise: 1 MiB.
 pub const DEFAULT_MAX_BODY: usize = 1 << 20;
@@ -42,6 +42,8 @@ pub(crate) struct Reading {
     pub(crate) body_timeout: Duration,
     path_values: PathValues,
     bound_headers: Arc<[HeaderName]>,
+    /// Whether a body may be anything.
+    pub(crate) any_media: bool,
 }
 
 impl Default for Reading {
@@ -52,6 +54,7 @@ impl Default for Reading {
             body_timeout: DEFAULT_BODY_TIMEOUT,
             path_values: PathValues::default(),
             bound_headers: Arc::new([]),
+            any_media: false,
         }
     }
 }
@@ -95,14 +98,18 @@ impl Reading {
         (self.subject)(parts).ok_or_else(|| Answer::new(Status::Unauthenticated))
     }
 
-    /// The whole body, within its limits, under a media type that is JSON.
+    /// The whole body, within its limits, under a media type that is JSON, or under one at most where it may be anything.
     pub(crate) async fn body<B>(&self, parts: &mut Parts, body: B) -> Result<Bytes, Answer>
     where
         B: HttpBody<Data = Bytes> + Send,
         B::Error: Into<BoxError>,
     {
         let bytes = buffer::read(body, self.max_body, self.body_timeout).await?;
-        media::settle(&mut parts.headers, bytes.is_empty())?;
+        if self.any_media {
+            media::check_one(&parts.headers)?;
+        } else {
+            media::settle(&mut parts.headers, bytes.is_empty())?;
+        }
         Ok(bytes)
     }
 
@@ -118,15 +125,30 @@ impl Reading {
         for (name, value) in query::members(parts.uri.query().unwrap_or_default())? {
             join_one(incoming, &name, &value)?;
         }
-        for name in &*self.bound_headers {
-            let values = parts.headers.get_all(name).iter();
-            incoming.bind_header(
-                name.as_str(),
-                values.map(|value| value.as_bytes().to_vec()).collect(),
-            );
-        }
+        self.bind_headers(parts, incoming);
         Ok(())
     }
+
+    /// The declared headers, each with its values.
+    pub(crate) fn declared<'a>(&self, headers: &'a HeaderMap) -> Vec<(&str, Vec<&'a [u8]>)> {
+        let declared = self.bound_headers.iter();
+        declared
+            .map(|name| (name.as_str(), values(headers, name)))
+            .collect()
+    }
+
+    /// Binds the declared headers alone.
+    pub(crate) fn bind_headers(&self, parts: &Parts, incoming: &mut Incoming) {
+        for (name, values) in self.declared(&parts.headers) {
+            incoming.bind_header(name, values.into_iter().map(<[u8]>::to_vec).collect());
+        }
+    }
+}
+
+/// All values of a header, as they were sent.
+pub(crate) fn values<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<&'a [u8]> {
+    let values = headers.get_all(name).iter();
+    values.map(HeaderValue::as_bytes).collect()
 }
 
 /// One name, one place: 400, since it is the request that contradicts itself, not a param that is wrong.

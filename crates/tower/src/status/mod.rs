@@ -13,6 +13,7 @@ use counterfoil_core::{
     OperationId, Subject,
     answer::{Answer, Status, Wording},
     engine::Counterfoil,
+    idempotency::IdempotencyKey,
 };
 use http::{Request, Response, request::Parts};
 use tower_service::Service;
@@ -26,12 +27,13 @@ use crate::{
 use named::Named;
 
 /// Tells how an operation stands: `GET /v1/operations/ID`, or a path of its own with the header
-/// `Counterfoil-Fingerprint`.
+/// `Counterfoil-Fingerprint` or `Idempotency-Key`.
 ///
-/// The operation is named by the fingerprint, if the header is there, else by the last segment of the path; where both
+/// The operation is named by the fingerprint or the key, if its header is there, else by the last segment of the path; where both
 /// name one they must be the same, else `credentials_differ`. Whatever became of it, what was found is 200 with the
 /// answer as JSON, and `Retry-After` while it has not ended. An unknown id, one that is no id, and another subject's are
-/// 404 alike. By fingerprint, an operation that nobody confirmed yet is `not_started`.
+/// 404 alike. By fingerprint, an operation that nobody confirmed yet is `not_started`; so is one by a key that no
+/// record stands for.
 ///
 /// The service takes every method; mount it for `GET`. It reads the path as it comes, so any router will do.
 ///
@@ -61,7 +63,8 @@ pub struct StatusService(Shared);
 ///
 /// The id is the last segment of the path, or the one before it where the last is `cancel`. An operation that has no
 /// record yet can be called off by its own credential only, in the header `Counterfoil-Fingerprint`; an id in the path
-/// must then be that fingerprint's, else `credentials_differ`, and nothing is called off. 200 `cancelled`, for good; 409
+/// must then be that fingerprint's, else `credentials_differ`, and nothing is called off. The header `Idempotency-Key` names an
+/// operation as its id does; one that has no record can't be called off by it. 200 `cancelled`, for good; 409
 /// `too_late` once it ran; 404 for an unknown id, and for another subject's; 202 `outcome_unknown` where the store has
 /// forgotten.
 ///
@@ -74,19 +77,28 @@ struct Shared {
     counterfoil: Counterfoil,
     reading: Reading,
     wording: Arc<Wording>,
+    wording_for_keys: Arc<Wording>,
 }
 
 impl Shared {
     fn new(counterfoil: Counterfoil) -> Self {
         Self {
             wording: Arc::new(counterfoil.wording().clone()),
+            wording_for_keys: Arc::new(counterfoil.wording().clone().for_keys()),
             counterfoil,
             reading: Reading::default(),
         }
     }
 
-    fn rendering(&self) -> Rendering<'_> {
-        Rendering::new(&self.wording, Replay::Envelope)
+    /// The words for what names the operation: its id tells a key's from a fingerprint's.
+    fn rendering(&self, answer: &Answer) -> Rendering<'_> {
+        let of_a_key = answer.operation_id.is_some_and(|id| id.is_derived());
+        let wording = if of_a_key {
+            &self.wording_for_keys
+        } else {
+            &self.wording
+        };
+        Rendering::new(wording, Replay::Envelope)
     }
 }
 
@@ -121,6 +133,7 @@ macro_rules! by_operation {
             /// The words of answers, such as another language's. Default: those of the [`Counterfoil`].
             #[must_use]
             pub fn with_wording(mut self, wording: Wording) -> Self {
+                self.0.wording_for_keys = Arc::new(wording.clone().for_keys());
                 self.0.wording = Arc::new(wording);
                 self
             }
@@ -149,7 +162,7 @@ macro_rules! by_operation {
                     let answer = match service.answer(&parts).await {
                         Ok(answer) | Err(answer) => answer,
                     };
-                    Ok(service.0.rendering().$render(&answer))
+                    Ok(service.0.rendering(&answer).$render(&answer))
                 })
             }
         }
@@ -180,6 +193,19 @@ impl Shared {
     }
 }
 
+/// The operation of a key. Where the path names one too, they must be the same.
+fn of_key(
+    subject: &Subject,
+    key: &IdempotencyKey,
+    in_path: Option<OperationId>,
+) -> Result<OperationId, Answer> {
+    let of_key = key.operation_id(subject);
+    if in_path.is_some_and(|named| named != of_key) {
+        return Err(Answer::new(Status::CredentialsDiffer));
+    }
+    Ok(of_key)
+}
+
 impl StatusService {
     async fn answer(&self, parts: &Parts) -> Result<Answer, Answer> {
         let subject = self.0.reading.subject(parts)?;
@@ -187,6 +213,10 @@ impl StatusService {
             Named::Id(id) => Ok(self.0.counterfoil.status_by_id(&subject, id).await),
             Named::Credential { fingerprint, id } => {
                 self.0.status_of(&subject, &fingerprint, id).await
+            }
+            Named::Key { key, id } => {
+                of_key(&subject, &key, id)?;
+                Ok(self.0.counterfoil.status_by_key(&subject, &key).await)
             }
         }
     }
@@ -198,6 +228,10 @@ impl CancelService {
         let counterfoil = &self.0.counterfoil;
         match Named::of(parts)? {
             Named::Id(id) => Ok(counterfoil.cancel_by_id(&subject, id).await),
+            Named::Key { key, id } => {
+                let id = of_key(&subject, &key, id)?;
+                Ok(counterfoil.cancel_by_id(&subject, id).await)
+            }
             Named::Credential { fingerprint, id } => {
                 if id.is_some() {
                     // The store is asked for no more than whose fingerprint it is: a mismatch must call off neither.

@@ -3,10 +3,11 @@
 use counterfoil_core::{
     OperationId,
     answer::{Answer, Status},
+    idempotency::IdempotencyKey,
 };
 use http::request::Parts;
 
-use crate::headers;
+use crate::{headers, keyed};
 
 /// How a request names an operation.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,19 +19,28 @@ pub(super) enum Named {
         fingerprint: Vec<u8>,
         id: Option<OperationId>,
     },
+    /// By its idempotency key, in the header; the path may name it too.
+    Key {
+        key: IdempotencyKey,
+        id: Option<OperationId>,
+    },
 }
 
 impl Named {
     /// # Errors
     ///
-    /// `not_found` if neither names one, `credentials_differ` for two headers.
+    /// `not_found` if none names one, `credentials_differ` for two fingerprints, or a fingerprint and a key, `key_invalid`.
     pub(super) fn of(parts: &Parts) -> Result<Self, Answer> {
         let mut fingerprints = parts.headers.get_all(headers::FINGERPRINT).iter();
         let id = id_in(parts.uri.path());
+        let key = keyed::in_header(&parts.headers)?;
         match (fingerprints.next(), fingerprints.next()) {
-            (None, _) => id
-                .map(Self::Id)
-                .ok_or_else(|| Answer::new(Status::NotFound)),
+            (None, _) => match (key, id) {
+                (Some(key), id) => Ok(Self::Key { key, id }),
+                (None, Some(id)) => Ok(Self::Id(id)),
+                (None, None) => Err(Answer::new(Status::NotFound)),
+            },
+            (Some(_), _) if key.is_some() => Err(Answer::new(Status::CredentialsDiffer)),
             (Some(one), None) => Ok(Self::Credential {
                 fingerprint: one.as_bytes().to_vec(),
                 id,

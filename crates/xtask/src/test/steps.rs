@@ -28,8 +28,17 @@ const STORE: &str = "COUNTERFOIL_TEST_STORE";
 /// The crate whose features are built one by one.
 const FEATURED: &str = "counterfoil";
 const HASHES: &str = "tests/hash-under-features/Cargo.toml";
-const VERIFIER: &str = "docs/spec/verify_fingerprint.py";
-const VECTORS: &str = "docs/spec/fingerprint-v1.json";
+/// Implementations of the specs in another language, and what they check.
+const VERIFIERS: [(&str, &str); 2] = [
+    (
+        "docs/spec/verify_fingerprint.py",
+        "docs/spec/fingerprint-v1.json",
+    ),
+    (
+        "docs/spec/verify_idempotency_key.py",
+        "docs/spec/idempotency-key-v1.json",
+    ),
+];
 /// What steps with servers need.
 const SERVERS: &[Need] = &[REDIS, POSTGRES, PGBOUNCER];
 /// How long the demo may run.
@@ -90,12 +99,12 @@ pub(crate) const STEPS: &[Step] = &[
     .stands_on(Part::File(HASHES)),
     Step::new(
         "spec",
-        "the fingerprint's test vectors, by a second implementation",
+        "the specs' test vectors, by a second implementation",
         5,
         spec,
     )
     .needs(&[PYTHON])
-    .stands_on(Part::File(VERIFIER)),
+    .stands_on(Part::File(VERIFIERS[0].0)),
     Step::new("demo", "the transfer gateway's demo ends well", 25, demo)
         .stands_on(Part::Package(GATEWAY)),
     Step::new(
@@ -200,9 +209,14 @@ fn hashes(context: &Context, bound: Bound) -> Result<(), Failure> {
 }
 
 fn spec(context: &Context, bound: Bound) -> Result<(), Failure> {
-    let mut command = Command::new("python3");
-    command.current_dir(context.workspace.root());
-    context.runner.run(command.args([VERIFIER, VECTORS]), bound)
+    for (verifier, vectors) in VERIFIERS {
+        let mut command = Command::new("python3");
+        command.current_dir(context.workspace.root());
+        context
+            .runner
+            .run(command.args([verifier, vectors]), bound)?;
+    }
+    Ok(())
 }
 
 fn demo(context: &Context, bound: Bound) -> Result<(), Failure> {

@@ -4,21 +4,24 @@
 //! again changes anything, and the one next step. They are fixed, with placeholders for typed values only; nothing that
 //! came from a request, a handler or an error can get into them. Each can be replaced.
 //!
-//! The built-in texts speak of previews and fingerprints. A service in idempotency-key mode that renders agent JSON
-//! replaces those that its callers can meet.
+//! Where an idempotency key names the operation, [`Wording::for_keys`] has texts that speak of keys in the place of
+//! previews and fingerprints.
 
 mod case;
 mod chinese;
+mod chinese_keys;
 mod english;
+mod english_keys;
 mod text;
 mod texts;
+mod titles;
 
 #[cfg(test)]
 mod tests;
 
 use std::{borrow::Cow, collections::BTreeMap};
 
-use super::Answer;
+use super::{Answer, Status};
 use crate::OperationId;
 use texts::Texts;
 
@@ -41,7 +44,9 @@ pub use text::{InvalidText, Text};
 #[derive(Clone, Debug)]
 pub struct Wording {
     built_in: &'static Texts,
+    built_in_for_keys: &'static Texts,
     replaced: BTreeMap<Case, Text>,
+    titles: BTreeMap<Status, Cow<'static, str>>,
     poll_with: Cow<'static, str>,
     poll_path: Option<Cow<'static, str>>,
 }
@@ -63,13 +68,13 @@ impl Wording {
     /// English.
     #[must_use]
     pub const fn english() -> Self {
-        Self::new(&english::TEXTS)
+        Self::new(&english::TEXTS, &english_keys::KEY_TEXTS)
     }
 
     /// Chinese, in simplified characters.
     #[must_use]
     pub const fn chinese() -> Self {
-        Self::new(&chinese::TEXTS)
+        Self::new(&chinese::TEXTS, &chinese_keys::KEY_TEXTS)
     }
 
     /// Replaces a text: a [`Status`](super::Status) for all its cases, or a narrower [`Case`]. The narrower of two
@@ -77,6 +82,30 @@ impl Wording {
     #[must_use]
     pub fn with_text(mut self, case: impl Into<Case>, text: Text) -> Self {
         self.replaced.insert(case.into(), text);
+        self
+    }
+
+    /// Replaces the title of a status in problem details: a short one, the same whenever it is told.
+    #[must_use]
+    pub fn with_title(mut self, status: Status, title: impl Into<Cow<'static, str>>) -> Self {
+        self.titles.insert(status, title.into());
+        self
+    }
+
+    /// The title of a status in problem details.
+    #[must_use]
+    pub fn title(&self, status: Status) -> &str {
+        match self.titles.get(&status) {
+            Some(title) => title,
+            None => (self.built_in.title)(status),
+        }
+    }
+
+    /// The same words for callers that send idempotency keys: built-in texts that would speak of previews and fingerprints
+    /// speak of keys. Replacements stay.
+    #[must_use]
+    pub fn for_keys(mut self) -> Self {
+        self.built_in = self.built_in_for_keys;
         self
     }
 
@@ -131,10 +160,12 @@ impl Wording {
             .map(|prefix| format!("{prefix}{id}"))
     }
 
-    const fn new(built_in: &'static Texts) -> Self {
+    const fn new(built_in: &'static Texts, for_keys: &'static Texts) -> Self {
         Self {
             built_in,
+            built_in_for_keys: for_keys,
             replaced: BTreeMap::new(),
+            titles: BTreeMap::new(),
             poll_with: Cow::Borrowed(Self::POLL_WITH),
             poll_path: None,
         }

@@ -25,6 +25,50 @@ fn everything(wording: &Wording) -> Vec<(Answer, Said)> {
         .collect()
 }
 
+/// Both languages, for fingerprints and for keys.
+fn every_wording() -> [Wording; 4] {
+    [
+        Wording::english(),
+        Wording::chinese(),
+        Wording::english().for_keys(),
+        Wording::chinese().for_keys(),
+    ]
+}
+
+#[test]
+fn where_a_key_names_the_operation_no_text_speaks_of_previews() {
+    // `params_changed` and what begins with `fingerprint_` are a fingerprint's alone.
+    let of_a_fingerprint = |answer: &Answer| {
+        let word = answer.status.as_str();
+        word == "params_changed" || word.starts_with("fingerprint_")
+    };
+    for wording in [Wording::english().for_keys(), Wording::chinese().for_keys()] {
+        for (answer, said) in everything(&wording) {
+            let both = format!("{} {}", said.meaning, said.instruction)
+                .to_lowercase()
+                .replace("fingerprints or keys", "")
+                .replace("fingerprint or key", "")
+                .replace("指纹或键", "");
+            let speaks = ["preview", "fingerprint", "confirm", "预览", "指纹", "确认"]
+                .iter()
+                .any(|word| both.contains(word));
+            assert!(
+                !speaks || of_a_fingerprint(&answer),
+                "{}: {both}",
+                answer.status
+            );
+        }
+    }
+    let kept = Text::new("Läuft.", "Warten.").expect("valid");
+    let wording = Wording::english()
+        .with_text(Status::InProgress, kept)
+        .for_keys();
+    assert_eq!(
+        wording.say(&Answer::new(Status::InProgress)).meaning,
+        "Läuft."
+    );
+}
+
 fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.split(['.', ';', '。', '；'])
 }
@@ -38,7 +82,7 @@ fn may_have_happened(answer: &Answer) -> bool {
 
 #[test]
 fn every_case_has_its_own_text_in_both_languages() {
-    for wording in [Wording::english(), Wording::chinese()] {
+    for wording in every_wording() {
         let said = everything(&wording);
         let texts: BTreeSet<_> = said
             .iter()
@@ -60,7 +104,12 @@ fn every_case_has_its_own_text_in_both_languages() {
 
 #[test]
 fn the_built_in_texts_pass_the_check_that_replacements_must() {
-    for texts in [&english::TEXTS, &chinese::TEXTS] {
+    for texts in [
+        &english::TEXTS,
+        &chinese::TEXTS,
+        &english_keys::KEY_TEXTS,
+        &chinese_keys::KEY_TEXTS,
+    ] {
         for case in Case::all() {
             let executed = case.executed().expect("all cases are full");
             let say = texts.pick(case.status(), executed, case.has_result() == Some(true));
@@ -84,7 +133,7 @@ fn only_a_retryable_answer_asks_for_the_same_call_again() {
         "错误",
         "重复请求",
     ];
-    for wording in [Wording::english(), Wording::chinese()] {
+    for wording in every_wording() {
         for (answer, said) in everything(&wording) {
             let both = format!("{} {}", said.meaning, said.instruction).to_lowercase();
             let status = answer.status;
@@ -114,7 +163,7 @@ fn nothing_that_may_have_happened_is_said_not_to_have() {
         "不会发生",
         "不会执行",
     ];
-    for wording in [Wording::english(), Wording::chinese()] {
+    for wording in every_wording() {
         for (answer, said) in everything(&wording) {
             if may_have_happened(&answer) {
                 for claim in claims {
@@ -164,7 +213,7 @@ fn doubt_is_said() {
         "有可能已经做过",
         "已用于另一个请求",
     ];
-    for wording in [Wording::english(), Wording::chinese()] {
+    for wording in every_wording() {
         for (answer, said) in everything(&wording) {
             if answer.executed == Executed::Unknown {
                 assert!(
@@ -182,7 +231,7 @@ fn doubt_is_said() {
 
 #[test]
 fn where_it_may_have_happened_a_preview_is_only_for_what_is_surely_new() {
-    for wording in [Wording::english(), Wording::chinese()] {
+    for wording in every_wording() {
         for (answer, said) in everything(&wording) {
             // A final failure frees the task; everything else that may have happened needs a condition or a no.
             if !may_have_happened(&answer) {
@@ -205,7 +254,7 @@ fn where_it_may_have_happened_a_preview_is_only_for_what_is_surely_new() {
 
 #[test]
 fn a_result_is_spoken_of_only_where_it_is() {
-    for wording in [Wording::english(), Wording::chinese()] {
+    for wording in every_wording() {
         for (answer, said) in everything(&wording) {
             let speaks = [&said.meaning, &said.instruction]
                 .iter()
@@ -217,7 +266,7 @@ fn a_result_is_spoken_of_only_where_it_is() {
 
 #[test]
 fn the_waiting_time_is_named_where_there_is_one() {
-    for wording in [Wording::english(), Wording::chinese()] {
+    for wording in every_wording() {
         for (answer, _) in everything(&wording) {
             let marked = answer.clone().with_poll_after(Duration::from_secs(4711));
             let instruction = wording.say(&marked).instruction;

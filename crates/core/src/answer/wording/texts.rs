@@ -20,6 +20,8 @@ pub(super) const fn say(meaning: &'static str, instruction: &'static str) -> Say
 /// All texts of a language.
 #[derive(Debug)]
 pub(super) struct Texts {
+    /// In problem details.
+    pub(super) title: fn(Status) -> &'static str,
     pub(super) completed: Say,
     pub(super) completed_without_result: Say,
     pub(super) already_completed: Say,
