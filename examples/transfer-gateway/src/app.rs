@@ -6,18 +6,18 @@ use axum::{
     Extension, Router,
     extract::{Query, State},
     middleware::{from_fn, from_fn_with_state},
-    response::Response,
-    routing::{any, get, get_service, post, post_service},
+    response::{IntoResponse, Response},
+    routing::{MethodRouter, get, get_service, post, post_service},
 };
 use counterfoil::{
-    Clock, OperationId, Subject, SystemClock,
+    Clock, OperationId, Scope, Subject, SystemClock,
     answer::Wording,
-    engine::{ConfigError, Counterfoil, Gate, LeaseTime},
+    engine::{ConfigError, Counterfoil, Gate, GateBuilder, LeaseTime, Params},
     fingerprint::Keyring,
     store::Store,
-    tower::{CancelService, ConfirmLayer, PreviewService, StatusService},
+    tower::{CancelService, ConfirmLayer, KeyLayer, PROBLEM_TYPES, PreviewService, StatusService},
 };
-use http::StatusCode;
+use http::{StatusCode, header};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -28,6 +28,7 @@ use crate::{
     operations,
     options::{Options, Times},
     reply,
+    ticket::{self, Nothing, Ticket},
     transfer::{self, Transfer},
 };
 
@@ -39,7 +40,16 @@ pub(crate) struct App(Arc<Parts>);
 struct Parts {
     counterfoil: Counterfoil,
     gate: Gate<Transfer>,
+    tickets: TicketGates,
     ledger: Ledger,
+}
+
+/// One for each action.
+#[derive(Debug)]
+struct TicketGates {
+    create: Gate<Ticket>,
+    update: Gate<Ticket>,
+    delete: Gate<Nothing>,
 }
 
 /// What the ledger of this process may take at worst, with our own timeout and all back-off. A real service adds up what
@@ -64,24 +74,20 @@ impl App {
             .with_wording(options.language.wording())
             .build()?;
         let times = &options.times;
-        let gate = counterfoil
-            .gate::<Transfer>(transfer::scope())
+        let gate = timed(counterfoil.gate::<Transfer>(transfer::scope()), options)
             .with_params(transfer::policy(options.max_body))
             .with_check(transfer::refuse_what_needs_one)
-            .with_lease_time(lease_time(times))
             .with_fingerprint_life(times.fingerprint_ttl)
-            .with_retention(times.retention)
-            .with_wait(times.wait);
-        // Whoever started it said so, by --accept-lost-writes.
-        let gate = if options.store.may_lose_writes() {
-            gate.repeatable()
-        } else {
-            gate
+            .build()?;
+        let tickets = TicketGates {
+            create: ticket_gate(&counterfoil, ticket::CREATE, options)?,
+            update: ticket_gate(&counterfoil, ticket::UPDATE, options)?,
+            delete: ticket_gate(&counterfoil, ticket::DELETE, options)?,
         };
-        let gate = gate.build()?;
         Ok(Self(Arc::new(Parts {
             counterfoil,
             gate,
+            tickets,
             ledger,
         })))
     }
@@ -100,6 +106,31 @@ impl App {
 
     pub(crate) fn wording(&self) -> &Wording {
         self.0.counterfoil.wording()
+    }
+
+    /// The routes of tickets: the layer goes around each handler alone. What is safe passes it.
+    fn tickets(&self, options: &Options) -> (MethodRouter<Self>, MethodRouter<Self>) {
+        let layer = |layer: KeyLayer| {
+            layer
+                .with_max_body(options.max_body)
+                .with_max_result(options.max_body)
+        };
+        let gates = &self.0.tickets;
+        let create = layer(KeyLayer::new(gates.create.clone()));
+        let update = layer(KeyLayer::new(gates.update.clone()));
+        let delete = layer(KeyLayer::new(gates.delete.clone()));
+        let all = post(ticket::create).route_layer(create);
+        let one = get(ticket::show)
+            .put(ticket::update)
+            .route_layer(update)
+            .merge(axum::routing::delete(ticket::remove).route_layer(delete));
+        if options.chaos {
+            let misbehaving =
+                |routes: MethodRouter<Self>| routes.route_layer(from_fn(chaos::misbehave));
+            (misbehaving(all), misbehaving(one))
+        } else {
+            (all, one)
+        }
     }
 
     /// All endpoints.
@@ -122,12 +153,15 @@ impl App {
         } else {
             confirm
         };
+        let (tickets, one_ticket) = self.tickets(options);
         let status = StatusService::new(self.counterfoil().clone());
         let cancel = CancelService::new(self.counterfoil().clone());
         let for_callers = Router::new()
             .route("/v1/transfers/preview", post_service(preview))
             .route("/v1/transfers/confirm", confirm)
             .route("/v1/transfers/{id}", get(transfer::settled))
+            .route("/v1/tickets", tickets)
+            .route("/v1/tickets/{ticket}", one_ticket)
             .route("/v1/operations/{id}", get_service(status.clone()))
             .route(
                 "/v1/operation",
@@ -148,12 +182,40 @@ impl App {
             .route_layer(from_fn_with_state(self.clone(), auth::authenticate));
         Router::new()
             .route("/healthz", get(alive))
+            .route(PROBLEM_TYPES, get(problems))
             .route("/metrics", get(not_implemented))
             .merge(for_callers)
             .fallback(no_such_path)
             .method_not_allowed_fallback(no_such_method)
             .with_state(self.clone())
     }
+}
+
+/// What all gates here have in common.
+fn timed<P>(gate: GateBuilder<P>, options: &Options) -> GateBuilder<P> {
+    let times = &options.times;
+    let gate = gate
+        .with_lease_time(lease_time(times))
+        .with_retention(times.retention)
+        .with_wait(times.wait);
+    // Whoever started it said so, by --accept-lost-writes.
+    if options.store.may_lose_writes() {
+        gate.repeatable()
+    } else {
+        gate
+    }
+}
+
+fn ticket_gate<P: Params>(
+    counterfoil: &Counterfoil,
+    scope: Scope,
+    options: &Options,
+) -> Result<Gate<P>, ConfigError> {
+    timed(counterfoil.gate(scope), options)
+        .with_params(ticket::policy(options.max_body))
+        // No fingerprint is issued here. Its life must only not outlast the record.
+        .with_fingerprint_life(options.times.retention)
+        .build()
 }
 
 fn lease_time(times: &Times) -> LeaseTime {
@@ -170,8 +232,6 @@ fn lease_time(times: &Times) -> LeaseTime {
 /// The paths of later versions.
 fn later() -> Router<App> {
     Router::new()
-        .route("/v1/tickets", post(not_implemented))
-        .route("/v1/tickets/{ticket}", any(not_implemented))
         .route("/v1/deployments/preview", post(not_implemented))
         .route("/v1/deployments/confirm", post(not_implemented))
         .route("/v1/deployments/rollback/preview", post(not_implemented))
@@ -209,6 +269,15 @@ async fn effects(
     reply::json(
         StatusCode::OK,
         &json!({"count": effects.len(), "effects": effects}),
+    )
+}
+
+/// What the types of problem details lead to.
+async fn problems() -> impl IntoResponse {
+    const PAGE: &str = include_str!("../../../docs/problems.md");
+    (
+        [(header::CONTENT_TYPE, "text/markdown; charset=utf-8")],
+        PAGE,
     )
 }
 

@@ -17,11 +17,11 @@ const STATUS_PATH: &str = "/v1/operations/";
 /// What a later version will answer: this one says that, and does nothing.
 const NOT_YET_ENGLISH: (&str, &str) = (
     "This version of the service does not offer this; nothing ran, and nothing will. Approvals, which a transfer of \
-     10,000 or more needs, come with a later version, and so do tickets, deployments and idempotency keys.",
+     10,000 or more needs, come with a later version, and so do deployments.",
     "Tell the user. Calling again changes nothing.",
 );
 const NOT_YET_CHINESE: (&str, &str) = (
-    "本服务的当前版本不提供此功能：什么也没有执行，以后也不会执行。审批（10,000 及以上的转账需要审批）、工单、部署和幂等键将在以后的版本中提供。",
+    "本服务的当前版本不提供此功能：什么也没有执行，以后也不会执行。审批（10,000 及以上的转账需要审批）和部署将在以后的版本中提供。",
     "请告知用户。再次调用不会改变任何结果。",
 );
 

@@ -7,11 +7,14 @@
 //! A payment API for agents: a transfer is previewed, agreed to, and confirmed with the fingerprint that the preview
 //! gave. However often and however oddly it is confirmed, it happens once, and every call is told what stands.
 //!
+//! Programs file tickets beside it, each under an idempotency key of their own.
+//!
 //! A request's way: [`server`], [`auth`], [`app`] (the routes), the layer of [`counterfoil::tower`], then
-//! [`transfer`], whose handler writes to the [`ledger`]. [`chaos`] breaks that on request.
+//! [`transfer`] or [`ticket`], whose handlers write to the [`ledger`] by [`carry_out`]. [`chaos`] breaks that on request.
 
 mod app;
 mod auth;
+mod carry_out;
 mod chaos;
 mod demo;
 mod greeting;
@@ -27,6 +30,7 @@ mod signals;
 mod store;
 #[cfg(test)]
 mod tests;
+mod ticket;
 mod transfer;
 
 use std::{

@@ -11,7 +11,7 @@ use axum::{
 use counterfoil::{
     OperationId,
     answer::{Answer, Status},
-    tower::headers::FINGERPRINT,
+    tower::headers::{FINGERPRINT, IDEMPOTENCY_KEY},
 };
 use http::HeaderValue;
 use http_body_util::{BodyExt, Limited};
@@ -27,12 +27,10 @@ pub(crate) async fn needs_credential(
     next: Next,
 ) -> Response {
     let by_fingerprint = request.headers().contains_key(FINGERPRINT);
-    let by_key = request.headers().contains_key("idempotency-key");
+    let by_key = request.headers().contains_key(IDEMPOTENCY_KEY);
     let refused = match (by_fingerprint, by_key) {
-        (true, false) => return next.run(request).await,
+        (true, false) | (false, true) => return next.run(request).await,
         (true, true) => Status::CredentialsDiffer,
-        // Idempotency keys come with a later version.
-        (false, true) => Status::NotImplemented,
         (false, false) => Status::FingerprintRequired,
     };
     reply::answer(&Answer::new(refused), app.wording())

@@ -14,7 +14,7 @@ use std::{
 
 use counterfoil::{Epoch, OperationId};
 
-pub(crate) use effect::Effect;
+pub(crate) use effect::{Action, Content, Deed, Effect, Filed, Moved};
 use file::LedgerFile;
 pub(crate) use file::OpenError;
 
@@ -31,6 +31,8 @@ struct Books {
     effects: Vec<Effect>,
     /// Where an operation's effects stand, and the highest epoch.
     by_operation: HashMap<OperationId, Account>,
+    /// Where the last effect on a ticket stands.
+    by_ticket: HashMap<String, usize>,
     file: Option<LedgerFile>,
 }
 
@@ -78,6 +80,7 @@ impl Ledger {
         let mut books = Books {
             effects: Vec::with_capacity(effects.len()),
             by_operation: HashMap::new(),
+            by_ticket: HashMap::new(),
             file,
         };
         for effect in effects {
@@ -106,6 +109,14 @@ impl Ledger {
             .expect("reading the books does not panic")
     }
 
+    /// A ticket of a tenant as it stands; `None` for one that never was, is deleted, or is another tenant's.
+    pub(crate) async fn ticket(&self, tenant: &str, id: &str) -> Option<Content> {
+        let (tenant, id) = (tenant.to_owned(), id.to_owned());
+        self.apart(move |ledger| ledger.ticket_now(&tenant, &id))
+            .await
+            .expect("reading the books does not panic")
+    }
+
     async fn apart<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Self) -> T + Send + 'static,
@@ -128,6 +139,14 @@ impl Ledger {
                 effects.filter(of_tenant).cloned().collect()
             }
         }
+    }
+
+    fn ticket_now(&self, tenant: &str, id: &str) -> Option<Content> {
+        let books = self.books();
+        let last = &books.effects[*books.by_ticket.get(id)?];
+        (last.tenant == tenant)
+            .then(|| last.filed()?.content.clone())
+            .flatten()
     }
 
     fn append_now(&self, effect: Effect) -> Result<(), AppendError> {
@@ -161,6 +180,9 @@ impl Books {
             });
         account.highest = account.highest.max(effect.epoch);
         account.effects.push(at);
+        if let Some(filed) = effect.filed() {
+            self.by_ticket.insert(filed.ticket_id.clone(), at);
+        }
         self.effects.push(effect);
     }
 }

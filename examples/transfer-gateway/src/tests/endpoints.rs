@@ -36,7 +36,6 @@ async fn what_comes_later_is_501_in_the_form_of_every_answer() {
     let service = Service::start(Options::default()).await;
     let id = service.preview().await.path();
     for path in [
-        "/v1/tickets".to_owned(),
         "/v1/deployments/preview".to_owned(),
         "/v1/deployments/rollback/confirm".to_owned(),
         format!("{id}/approve"),
@@ -46,12 +45,10 @@ async fn what_comes_later_is_501_in_the_form_of_every_answer() {
         let told = service.told(Call::post(path.clone(), params())).await;
         assert_eq!(said(&told), (501, "not_implemented"), "{path}");
     }
-    for path in ["/metrics", "/v1/operations?state=unknown", "/v1/tickets/7"] {
+    for path in ["/metrics", "/v1/operations?state=unknown"] {
         let told = service.told(Call::get(path)).await;
         assert_eq!(said(&told), (501, "not_implemented"), "{path}");
     }
-    let by_key = Call::get("/v1/operation").with_header("Idempotency-Key", "k");
-    assert_eq!(said(&service.told(by_key).await), (501, "not_implemented"));
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(crate) use amount::Amount;
 pub(crate) use approval::refuse_what_needs_one;
 pub(crate) use confirm::{confirm, settled};
-pub(crate) use words::{Currency, Name};
+pub(crate) use words::{Currency, Name, Title};
 
 /// The action's name, which every fingerprint is bound to.
 pub(crate) const SCOPE: &str = "payments.transfer";

@@ -14,12 +14,18 @@ pub(crate) struct Currency(String);
 #[serde(try_from = "String")]
 pub(crate) struct Name(String);
 
+/// A line for people to read, such as a ticket's title: 1 to 512 bytes, none of them invisible.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub(crate) struct Title(String);
+
 /// The text has another shape. The reader names the field; the text itself isn't repeated.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the text has another shape")]
 pub(crate) struct OtherShape;
 
 const MAX_NAME: usize = 128;
+const MAX_TITLE: usize = 512;
 
 impl TryFrom<String> for Currency {
     type Error = OtherShape;
@@ -37,12 +43,24 @@ impl TryFrom<String> for Name {
     type Error = OtherShape;
 
     fn try_from(text: String) -> Result<Self, OtherShape> {
-        let good = (1..=MAX_NAME).contains(&text.len()) && !text.chars().any(is_invisible);
-        if good && text.trim() == text {
-            Ok(Self(text))
-        } else {
-            Err(OtherShape)
-        }
+        shown_whole(text, MAX_NAME).map(Self)
+    }
+}
+
+impl TryFrom<String> for Title {
+    type Error = OtherShape;
+
+    fn try_from(text: String) -> Result<Self, OtherShape> {
+        shown_whole(text, MAX_TITLE).map(Self)
+    }
+}
+
+fn shown_whole(text: String, longest: usize) -> Result<String, OtherShape> {
+    let good = (1..=longest).contains(&text.len()) && !text.chars().any(is_invisible);
+    if good && text.trim() == text {
+        Ok(text)
+    } else {
+        Err(OtherShape)
     }
 }
 
@@ -60,6 +78,12 @@ fn is_invisible(c: char) -> bool {
 }
 
 impl fmt::Display for Currency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Title {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
