@@ -13,7 +13,7 @@ use counterfoil_core::{
     answer::Wording,
     engine::{Attempt, Disposition, Gate, RawParams},
 };
-use counterfoil_tower::{Body, BoxError, Form, KeyLayer, Replay, StatusService};
+use counterfoil_tower::{Body, BoxError, CancelService, Form, KeyLayer, Replay, StatusService};
 use http::{HeaderName, HeaderValue, Method, Request, Response, header, request};
 use tower::{Layer, Service, ServiceExt, service_fn};
 
@@ -560,6 +560,34 @@ async fn the_status_is_told_by_key_to_its_own_subject_only() {
         .header("counterfoil-fingerprint", "fp1.k1.x.y");
     let both = common::send(status.clone(), both.body(Body::default()).unwrap()).await;
     assert_eq!((both.status, both.word()), (400, "credentials_differ"));
+}
+
+#[tokio::test]
+async fn what_did_nothing_is_called_off_by_its_key_and_stays_so() {
+    let (world, runs) = (World::new(), counter());
+    let refusing = service(&layer(&world), &runs, |request| async move {
+        let attempt = request.extensions().get::<Attempt>().cloned();
+        attempt
+            .expect("the layer adds it")
+            .declare(Disposition::NotExecuted);
+        response(503, "")
+    });
+    let cancel = CancelService::new(world.counterfoil.clone());
+    let call_off = async || {
+        let request = Request::post("/v1/operation/cancel")
+            .extension(agent())
+            .header("idempotency-key", KEY);
+        common::send(cancel.clone(), request.body(Body::default()).unwrap()).await
+    };
+    let before = call_off().await;
+    assert_eq!((before.status, before.word()), (404, "not_found"));
+    send(&refusing, post(KEY)).await;
+    let told = call_off().await;
+    assert_eq!((told.status, told.word()), (200, "cancelled"));
+    let told = send(&refusing, post(KEY)).await;
+    assert_problem(&told, 410, "cancelled");
+    assert_eq!(told.json()["executed"], "no");
+    assert_eq!(count(&runs), 1);
 }
 
 #[tokio::test]

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use proptest::{collection::vec, prelude::*};
+
 use super::{IdempotencyKey, InvalidKey, KeyRules, Keyed};
 use crate::{OperationId, ParamHash, Scope, Subject, Timestamp};
 
@@ -99,6 +101,28 @@ fn a_key_has_at_most_255_characters_however_it_is_written() {
     // Escapes are no characters of the key.
     let quotes = format!("\"{}\"", r#"\""#.repeat(255));
     assert_eq!(read(&quotes), Ok("\"".repeat(255)));
+}
+
+proptest! {
+    #[test]
+    fn any_key_in_quotes_is_read_back_and_bare_only_as_itself(text in "[ -~]{1,255}") {
+        let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+        let quoted = read(&format!("\"{escaped}\""));
+        prop_assert_eq!(quoted.as_deref(), Ok(text.as_str()));
+        if let Ok(bare) = read(&text)
+            && !text.trim().starts_with('"')
+        {
+            prop_assert_eq!(bare, text);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_key_or_a_fault(value in vec(any::<u8>(), 0..300)) {
+        if let Ok(key) = IdempotencyKey::from_header(&value) {
+            prop_assert!((1..=IdempotencyKey::MAX_LEN).contains(&key.as_str().len()));
+            prop_assert!(key.as_str().bytes().all(|byte| (b' '..=b'~').contains(&byte)));
+        }
+    }
 }
 
 #[test]

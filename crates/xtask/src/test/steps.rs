@@ -21,6 +21,7 @@ const FOR_ANY_STORE: &[&str] = &[
     "hostile",
     "lifecycle",
     "outcomes",
+    "tickets",
     "transfers",
 ];
 /// Where their gateways keep operations.
