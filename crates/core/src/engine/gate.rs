@@ -32,7 +32,7 @@ pub(super) type Check<P> = Arc<dyn Fn(&P) -> Result<(), Answer> + Send + Sync>;
 
 /// One per action. Cheap to clone; goes into the state of a server, a service, a tool's handler.
 pub struct Gate<P> {
-    config: Arc<Config<P>>,
+    pub(super) config: Arc<Config<P>>,
 }
 
 pub(super) struct Config<P> {
@@ -96,10 +96,6 @@ impl<P> Gate<P> {
         Self {
             config: Arc::new(config),
         }
-    }
-
-    pub(super) fn config(&self) -> &Config<P> {
-        &self.config
     }
 
     /// The action.

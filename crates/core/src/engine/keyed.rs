@@ -30,7 +30,7 @@ impl<P> Gate<P> {
     ///
     /// `key_invalid`, with the fault in `reason`.
     pub fn keyed(&self, subject: &Subject, key: &IdempotencyKey) -> Result<Keyed, Answer> {
-        let config = self.config();
+        let config = &self.config;
         let now = config.shared.clock.now();
         let exp = config.key_rules.check(key, now).map_err(key_invalid)?;
         let id = key.operation_id(subject);
@@ -41,7 +41,7 @@ impl<P> Gate<P> {
     /// its status can be asked by its id.
     #[must_use]
     pub fn unkeyed(&self, subject: &Subject) -> Keyed {
-        let id = OperationId::mint(self.config().shared.clock.now());
+        let id = OperationId::mint(self.config.shared.clock.now());
         Keyed::new(subject.clone(), id, None)
     }
 }
@@ -51,7 +51,7 @@ impl Gate<RawParams> {
     /// least. For key mode, where no preview has to read the same bytes by the same rules.
     #[must_use]
     pub fn bind_bytes(&self, body: Bytes, parts: &[Extra<'_>]) -> Bound<RawParams> {
-        let hash = Canonicalizer::new(&self.config().policy).hash_bytes_with(&body, parts);
+        let hash = Canonicalizer::new(&self.config.policy).hash_bytes_with(&body, parts);
         Bound {
             value: Arc::new(RawParams::bytes(body)),
             hash,
@@ -73,7 +73,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
         params: Bound<P>,
         gone: impl Future<Output = ()> + Send,
     ) -> Verdict<P> {
-        let config = self.config();
+        let config = &self.config;
         let identity = Identity {
             hash: keyed.hash(&config.scope, &params.hash),
             subject: keyed.subject.clone(),
@@ -160,7 +160,7 @@ impl<P: Send + Sync + 'static> Gate<P> {
 
     /// The service refuses these params by now. What has run, or runs, is told all the same; another request's key first.
     async fn refused_keyed(&self, keyed: &Keyed, identity: &Identity, refused: Answer) -> Answer {
-        let shared = &self.config().shared;
+        let shared = &self.config.shared;
         match shared.store.find(keyed.id).await {
             Ok(Sighting {
                 record: Some(record),
