@@ -2,6 +2,7 @@
 
 mod cache_harmed;
 mod crash;
+mod crash_under_key;
 mod neighbours;
 
 use std::time::{Duration, Instant};
