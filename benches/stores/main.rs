@@ -14,6 +14,7 @@
     reason = "the table is what it is for"
 )]
 
+mod floor;
 mod measure;
 mod operations;
 mod postgres;

@@ -1,13 +1,13 @@
-//! Postgres: a claim and a completion beside a plain insert of one row.
+//! Postgres: a claim beside a plain insert of the same row, and a completion beside a plain update of it.
 
 use std::sync::Arc;
 
 use counterfoil::{postgres::PostgresStore, store::Store};
 use counterfoil_servers::Postgres;
-use tokio::{sync::Mutex, task::JoinSet};
-use tokio_postgres::{Client, NoTls, Statement};
+use tokio::task::JoinSet;
 
 use crate::{
+    floor::Floor,
     measure::{Aim, Figure, Line, Load, Sample, sample},
     operations::{self, Supply},
     print,
@@ -39,13 +39,13 @@ pub(crate) async fn many_callers() {
 pub(crate) async fn one_caller() {
     let server = Postgres::start().expect("a server");
     let store = store(server.url()).await;
-    let floor = Floor::new(server.url(), 1).await;
+    let floor = Arc::new(Floor::new(server.url(), 1).await);
     for (call, name) in [(Call::Acquire, "acquire"), (Call::Complete, "complete")] {
         let rounds = rounds(ALONE, &floor, &store, call).await;
         let what = format!("Postgres {name}, 1 caller");
         print(&Line::of(
             &what,
-            INSERT,
+            call.floor(),
             Figure::P50,
             Aim::AtMost(1.2),
             &rounds,
@@ -55,16 +55,14 @@ pub(crate) async fn one_caller() {
 
 async fn many(server: &Postgres, note: &str, aim: Aim) {
     let store = store(server.url()).await;
-    let floor = Floor::new(server.url(), MANY.callers).await;
+    let floor = Arc::new(Floor::new(server.url(), MANY.callers).await);
     for (call, name) in [(Call::Acquire, "acquire"), (Call::Complete, "complete")] {
         let rounds = rounds(MANY, &floor, &store, call).await;
         let what = format!("Postgres {name}, 64 callers, pool of 4{note}");
-        let beside = "plain INSERT, 64 connections";
-        print(&Line::of(&what, beside, Figure::Rate, aim, &rounds));
+        let beside = format!("{}, 64 connections", call.floor());
+        print(&Line::of(&what, &beside, Figure::Rate, aim, &rounds));
     }
 }
-
-const INSERT: &str = "plain INSERT";
 
 /// A store with the pool that it has by default.
 pub(crate) async fn store(url: &str) -> Arc<PostgresStore> {
@@ -79,6 +77,15 @@ enum Call {
     Complete,
 }
 
+impl Call {
+    const fn floor(self) -> &'static str {
+        match self {
+            Self::Acquire => "plain INSERT",
+            Self::Complete => "plain UPDATE",
+        }
+    }
+}
+
 async fn rounds(
     load: Load,
     floor: &Arc<Floor>,
@@ -88,13 +95,9 @@ async fn rounds(
     let mut rounds = Vec::new();
     // The first one warms up.
     for round in 0..=ROUNDS {
-        let below = {
-            let floor = Arc::clone(floor);
-            sample(load, move || {
-                let floor = Arc::clone(&floor);
-                async move { floor.insert().await }
-            })
-            .await
+        let below = match call {
+            Call::Acquire => inserts(load, floor).await,
+            Call::Complete => updates(load, floor).await,
         };
         let above = match call {
             Call::Acquire => acquires(load, store).await,
@@ -105,6 +108,37 @@ async fn rounds(
         }
     }
     rounds
+}
+
+async fn inserts(load: Load, floor: &Arc<Floor>) -> Sample {
+    let floor = Arc::clone(floor);
+    sample(load, move || {
+        let floor = Arc::clone(&floor);
+        async move {
+            floor.insert().await;
+        }
+    })
+    .await
+}
+
+async fn updates(load: Load, floor: &Arc<Floor>) -> Sample {
+    let supply = Supply::new();
+    let mut inserts = JoinSet::new();
+    for _ in 0..load.callers {
+        let (floor, supply) = (Arc::clone(floor), supply.clone());
+        inserts.spawn(async move {
+            for _ in 0..load.calls {
+                supply.put([floor.insert().await]).await;
+            }
+        });
+    }
+    inserts.join_all().await;
+    let floor = Arc::clone(floor);
+    sample(load, move || {
+        let (floor, supply) = (Arc::clone(&floor), supply.clone());
+        async move { floor.update(supply.take().await).await }
+    })
+    .await
 }
 
 async fn acquires(load: Load, store: &Arc<PostgresStore>) -> Sample {
@@ -140,46 +174,4 @@ async fn completes(load: Load, store: &Arc<PostgresStore>) -> Sample {
         }
     })
     .await
-}
-
-/// One row in one statement and one commit, of the size of a record; each caller has a connection.
-struct Floor {
-    connections: Mutex<Vec<(Client, Statement)>>,
-}
-
-impl Floor {
-    async fn new(url: &str, connections: usize) -> Arc<Self> {
-        let mut open = Vec::new();
-        for _ in 0..connections {
-            let (client, connection) = tokio_postgres::connect(url, NoTls).await.expect("one");
-            tokio::spawn(connection);
-            client
-                .batch_execute(
-                    "SET client_min_messages = warning; CREATE TABLE IF NOT EXISTS floor (id uuid PRIMARY KEY, content bytea NOT NULL)",
-                )
-                .await
-                .expect("a table");
-            let insert = "INSERT INTO floor VALUES ($1::text::uuid, $2)";
-            let statement = client.prepare(insert).await.expect("a statement");
-            open.push((client, statement));
-        }
-        Arc::new(Self {
-            connections: Mutex::new(open),
-        })
-    }
-
-    async fn insert(&self) {
-        let (client, statement) = {
-            let mut connections = self.connections.lock().await;
-            connections.pop().expect("as many as callers")
-        };
-        // The same ids, from the same source: where rows land in the index is part of the cost.
-        let id = operations::fresh().id.to_string();
-        let id = id.strip_prefix("op_").unwrap_or(&id);
-        client
-            .execute(&statement, &[&id, &&[7_u8; 200][..]])
-            .await
-            .expect("it inserts");
-        self.connections.lock().await.push((client, statement));
-    }
 }

@@ -15,11 +15,11 @@ use crate::{
     database::{Database, Limits},
     failure::Warnings,
     lanes::Lanes,
-    machine::Machines,
+    machine::{Machines, Sessions},
     migrate,
     partitions::Days,
     startup,
-    template::SchemaName,
+    template::{LOCK_TIMEOUT, SchemaName},
     wire::Wire,
 };
 
@@ -64,7 +64,12 @@ impl PostgresStoreBuilder {
         )
         .map_err(|_| ConnectError::NoRuntime)?;
         let database = Arc::new(database);
-        let machines = Arc::new(Machines::new(&schema));
+        let sessions = if self.behind_pooler {
+            Sessions::Shared
+        } else {
+            Sessions::Own
+        };
+        let machines = Arc::new(Machines::new(&schema, sessions));
         let days = Arc::new(Days::default());
         let store = PostgresStore {
             lanes: Lanes::new(&database, &machines, &days, self.sharing),
@@ -147,13 +152,15 @@ const DEAD_AFTER: Duration = Duration::from_secs(10);
 /// An idle connection is probed so often: a firewall that forgets it must not cost a call its deadline.
 const IDLE_PROBE: Duration = Duration::from_secs(30);
 
-/// What a session of our own is told: bounds for statements that nobody waits for any more, and the isolation that the
-/// transitions are written for.
+/// What a session of our own is told: bounds for statements that nobody waits for any more, the isolation that the
+/// transitions are written for, and what those have no settings of their own for: names that nobody can shadow, and plans
+/// that are made once.
 fn greeting(limits: &Limits) -> String {
     let scan = limits.scan.as_millis();
     format!(
         "SET default_transaction_isolation = 'read committed'; SET statement_timeout = {scan}; \
-         SET idle_in_transaction_session_timeout = {scan}"
+         SET idle_in_transaction_session_timeout = {scan}; SET lock_timeout = '{LOCK_TIMEOUT}'; \
+         SET search_path = pg_catalog, pg_temp; SET plan_cache_mode = force_generic_plan"
     )
 }
 

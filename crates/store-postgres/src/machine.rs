@@ -12,6 +12,15 @@ pub(crate) struct Statement {
     pub(crate) types: &'static [Type],
 }
 
+/// Whose sessions the statements run in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Sessions {
+    /// Each is greeted when it begins; see `connecting`.
+    Own,
+    /// A transaction pooler's: each call brings its settings along.
+    Shared,
+}
+
 /// The transitions on one table.
 #[derive(Debug)]
 pub(crate) struct Machine {
@@ -45,10 +54,10 @@ pub(crate) struct Machines {
 }
 
 impl Machines {
-    pub(crate) fn new(schema: &SchemaName) -> Self {
+    pub(crate) fn new(schema: &SchemaName, sessions: Sessions) -> Self {
         Self {
-            timed: Machine::new(schema, TIMED),
-            keyed: Machine::new(schema, KEYED),
+            timed: Machine::new(schema, TIMED, sessions),
+            keyed: Machine::new(schema, KEYED, sessions),
             next_days: Statement {
                 sql: schema.fill("SELECT a.day, a.is_made FROM {schema}.next_days() AS a"),
                 types: &[],
@@ -80,14 +89,14 @@ impl Machines {
     }
 }
 
-/// The columns of a record, in the order in which `row` reads them.
-const RECORD: &str = "(a.r).operation_id, (a.r).owner, (a.r).created, (a.r).updated, (a.r).deadline, (a.r).exp, \
-    (a.r).retention, (a.r).epoch, (a.r).attempts, (a.r).state, (a.r).in_doubt, (a.r).param_hash, (a.r).scope, \
-    (a.r).tenant, (a.r).principal, (a.r).result_ref, (a.r).provider_ref, (a.r).reason, (a.r).settled_tenant, \
-    (a.r).settled_principal, (a.r).result_format, (a.r).result, (a.r).evidence";
+/// A whole record in one column; see `row`.
+const RECORD: &str = "pg_catalog.record_send(a.r)";
+
+/// Of what was claimed its epoch and the count of its attempts, of all else the record.
+const CLAIM: &str = "a.answer, a.now, (a.r).epoch, (a.r).attempts, CASE WHEN a.answer <> 'claimed' THEN pg_catalog.record_send(a.r) END";
 
 impl Machine {
-    fn new(schema: &SchemaName, table: &str) -> Self {
+    fn new(schema: &SchemaName, table: &str, sessions: Sessions) -> Self {
         let statement = |columns: &str, name: &str, types: &'static [Type]| {
             let places: Vec<_> = (1..=types.len()).map(|n| format!("${n}")).collect();
             let call = format!("{{schema}}.{{table}}_{name}({})", places.join(", "));
@@ -97,14 +106,19 @@ impl Machine {
                 types,
             }
         };
+        // In a session of our own, what every call needs is set once.
+        let hot = |name: &str| match sessions {
+            Sessions::Own => name.to_owned(),
+            Sessions::Shared => format!("{name}_pooled"),
+        };
         let judged = format!("a.answer, a.now, {RECORD}");
-        let placed = format!("a.claimed, a.place, {judged}");
+        let placed = format!("a.claimed, a.place, {CLAIM}");
         let read = format!("a.now, {RECORD}");
         Self {
-            acquire: statement(&judged, "acquire", ACQUIRE),
+            acquire: statement(CLAIM, &hot("acquire"), ACQUIRE),
             acquire_batch: statement(&placed, "acquire_batch", ACQUIRE_BATCH),
             renew: statement("a.answer", "renew", RENEW),
-            complete: statement("a.answer", "complete", COMPLETE),
+            complete: statement("a.answer", &hot("complete"), COMPLETE),
             complete_batch: statement("a.places, a.answers", "complete_batch", COMPLETE_BATCH),
             release: statement("a.answer", "release", RELEASE),
             annotate: statement("a.answer", "annotate", ANNOTATE),
@@ -114,7 +128,7 @@ impl Machine {
             cancel: statement(&judged, "cancel", CANCEL),
             find: statement(&read, "find", FIND),
             list: statement(&read, "list", LIST),
-            acquire_in: statement(&judged, "acquire_in", ACQUIRE),
+            acquire_in: statement(CLAIM, "acquire_in", ACQUIRE),
             complete_in: statement("a.answer", "complete_in", COMPLETE),
             purge: statement("a.now, a.dropped, a.next, a.due", "purge", PURGE),
         }

@@ -14,7 +14,7 @@ use crate::{
 pub(crate) const VERSION: i32 = 1;
 
 /// Each transition, for each table.
-const TRANSITIONS: [&str; 15] = [
+const TRANSITIONS: [&str; 16] = [
     include_str!("sql/transitions/acquire.sql"),
     include_str!("sql/transitions/acquire_batch.sql"),
     include_str!("sql/transitions/renew.sql"),
@@ -30,6 +30,7 @@ const TRANSITIONS: [&str; 15] = [
     include_str!("sql/transitions/list.sql"),
     include_str!("sql/transitions/purge.sql"),
     include_str!("sql/transitions/in_transaction.sql"),
+    include_str!("sql/transitions/pooled.sql"),
 ];
 
 const SHARED: [&str; 4] = [

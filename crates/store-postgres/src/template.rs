@@ -28,7 +28,7 @@ const MOVABLE: &str = "1000";
 const ROUNDS: &str = "100";
 
 /// How full a page is made by claims; the rest is for the versions that completions write.
-const FILLFACTOR: &str = "55";
+const FILLFACTOR: &str = "52";
 
 /// Why an honest `failed` or release leaves a record unknown.
 const IN_DOUBT: &str = "an earlier attempt may have done it";

@@ -15,7 +15,7 @@ use futures_util::future::try_join;
 use crate::{
     RedisConfig,
     channels::Channels,
-    codec::{copy, seal::Seals},
+    codec::{copy, seal::CurrentSeals},
     failure::{misuse, not_connected, out_of_step, store_error},
     keys::KeySpace,
     link::{Link, Place, Use},
@@ -33,7 +33,7 @@ use crate::{
 pub struct RedisCache {
     link: Link,
     keys: KeySpace,
-    seals: Seals,
+    seals: CurrentSeals,
     channels: Channels,
 }
 
@@ -73,9 +73,15 @@ impl RedisCache {
         Ok(Self {
             link: link(Use::Commands)?,
             keys: KeySpace::new(format!("{}{COPIES}", config.prefix())),
-            seals: Seals::new(keys, config.prefix()),
+            seals: CurrentSeals::new(keys, config.prefix()),
             channels: Channels::new(link(Use::Channels)?),
         })
+    }
+
+    /// Other keys from now on, as after a rotation, for all who share this cache. What is on its way keeps the keys that it
+    /// began with. A copy that none of them sealed is a miss.
+    pub fn replace_keys(&self, keys: ValueKeys) {
+        self.seals.replace(keys);
     }
 
     async fn send(&self, name: &'static str, key: &str, more: Vec<Value>) -> Result<Value, Error> {
@@ -133,12 +139,13 @@ impl Cache for RedisCache {
             Value::String(text) => text.into_inner(),
             _ => return self.mixed_up(),
         };
-        match copy::decode(&self.seals, id, &sealed) {
+        let seals = self.seals.now();
+        match copy::decode(&seals, id, &sealed) {
             // Redis drops it by then, unless somebody told it not to. Where ids come from clients' keys, one may be used
             // anew once truth has forgotten the first.
             Ok(record) if is_over(&record, SystemClock.now()) => Ok(None),
             Ok(record) => Ok(Some(record)),
-            Err(_) if self.seals.is_of_an_unknown_key(&sealed) => {
+            Err(_) if seals.is_of_an_unknown_key(&sealed) => {
                 // Another process has keys that this one was not given, or has none of them any more.
                 tracing::debug!(operation_id = %id, "a copy is sealed by a key that is not known here");
                 Ok(None)
@@ -159,7 +166,7 @@ impl Cache for RedisCache {
         else {
             return Err(misuse("only what never changes again is cached"));
         };
-        let sealed = copy::encode(&self.seals, record)
+        let sealed = copy::encode(&self.seals.now(), record)
             .ok_or_else(|| misuse("the record holds what this cache does not know"))?;
         self.check_connection()?;
         let args = vec![

@@ -1,89 +1,77 @@
 //! Waiting for news of operations: a connection of its own, which listens on one channel for each that is watched.
+//!
+//! A watch is on the list before the call that gave it returns, and ends once when the server has confirmed that the
+//! channel is listened to: what was told before then may have been missed, so that whoever waits looks. The next watch of
+//! the same operation finds the channel listened to, since one that is left is kept for a moment.
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use bytes::Bytes;
 use counterfoil_core::store::Watch;
 use fred::{
     error::Error,
     interfaces::{ClientLike, EventInterface, PubsubInterface},
-    types::{Message, config::Options},
+    types::{Value, config::Options},
 };
+use futures_util::{StreamExt, stream};
 use tokio::{
-    sync::{
-        OwnedSemaphorePermit, Semaphore,
-        broadcast::error::RecvError,
-        mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
-        oneshot,
-    },
+    sync::{Notify, OwnedSemaphorePermit, Semaphore, broadcast::error::RecvError, oneshot},
     time::{Duration, Instant, MissedTickBehavior, interval},
 };
 
-use crate::link::{AbortOnDrop, Link};
+use crate::link::{AbortOnDrop, Link, Place};
 
 /// Hands out watches. Dropping it ends its connection.
 pub(crate) struct Channels {
-    asks: UnboundedSender<Ask>,
-    room: Arc<Semaphore>,
+    rooms: Rooms,
+    places: Arc<Semaphore>,
     _listener: AbortOnDrop,
 }
 
 /// So many wait at once at most; further ones are not told, and look for themselves.
 const MAX_WATCHES: usize = 10_000;
 
-/// What failed to be listened to is tried again after this.
-const RETRY: Duration = Duration::from_secs(1);
+/// So many channels at most, with those that nobody waits on any more.
+const MAX_ROOMS: usize = 2 * MAX_WATCHES;
 
-/// Asks are taken together where they come together.
+/// What failed to be listened to is tried again after this; what nobody waits on for as long is left.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Channels are taken together, so many at most.
 const AT_ONCE: usize = 256;
-
-#[derive(Debug)]
-enum Ask {
-    Listen {
-        channel: String,
-        ticket: u64,
-        wake: oneshot::Sender<()>,
-    },
-    Leave {
-        channel: String,
-        ticket: u64,
-    },
-}
 
 impl Channels {
     /// Listens over this connection, which nothing else may use.
     pub(crate) fn new(link: Link) -> Self {
-        let (asks, asked) = unbounded_channel();
+        let rooms = Rooms::default();
+        let listener = Listener {
+            link,
+            rooms: rooms.clone(),
+        };
         Self {
-            asks,
-            // Each watch asks twice at most, so that the room bounds the asks too.
-            room: Arc::new(Semaphore::new(MAX_WATCHES)),
-            _listener: AbortOnDrop(tokio::spawn(Listener::new(link).run(asked))),
+            rooms,
+            places: Arc::new(Semaphore::new(MAX_WATCHES)),
+            _listener: AbortOnDrop(tokio::spawn(listener.run())),
         }
     }
 
     /// A watch of a channel; silent where there is no room for more.
     pub(crate) fn watch(&self, channel: String, ticket: u64) -> Watch {
-        let Ok(room) = Arc::clone(&self.room).try_acquire_owned() else {
+        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
             return Watch::silent();
         };
-        let (wake, woken) = oneshot::channel();
-        let leave = Leave {
-            channel: channel.clone(),
-            ticket,
-            asks: self.asks.clone(),
-            _room: room,
+        let Some(woken) = self.rooms.enter(&channel, ticket) else {
+            return Watch::silent();
         };
-        let ask = Ask::Listen {
+        let leave = Leave {
             channel,
             ticket,
-            wake,
+            rooms: self.rooms.clone(),
+            _place: place,
         };
-        if self.asks.send(ask).is_err() {
-            return Watch::silent();
-        }
         Watch::new(async move {
             if woken.await.is_err() {
                 // Nobody listens any more: that is no change.
@@ -98,157 +86,106 @@ impl Channels {
 struct Leave {
     channel: String,
     ticket: u64,
-    asks: UnboundedSender<Ask>,
-    _room: OwnedSemaphorePermit,
+    rooms: Rooms,
+    _place: OwnedSemaphorePermit,
 }
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        let ask = Ask::Leave {
-            channel: std::mem::take(&mut self.channel),
-            ticket: self.ticket,
-        };
-        // Nobody listens any more: then there is nothing to leave.
-        let _ = self.asks.send(ask);
+        if let Some(room) = self.rooms.all().get_mut(&self.channel) {
+            room.waiting.remove(&self.ticket);
+        }
     }
 }
 
-struct Listener {
-    link: Link,
-    rooms: HashMap<String, Room>,
+/// Who waits, by channel.
+#[derive(Clone, Default)]
+struct Rooms {
+    all: Arc<Mutex<HashMap<String, Room>>>,
+    /// Somebody waits on a channel that is not listened to.
+    wanted: Arc<Notify>,
 }
 
 /// Those who wait on one channel.
 #[derive(Default)]
 struct Room {
-    listening: bool,
+    /// Whether the server has confirmed it.
+    listened: bool,
+    /// Whether nobody waited at the last tick.
+    idle: bool,
     waiting: BTreeMap<u64, oneshot::Sender<()>>,
 }
 
-impl Listener {
-    fn new(link: Link) -> Self {
-        Self {
-            link,
-            rooms: HashMap::new(),
-        }
+impl Rooms {
+    fn all(&self) -> MutexGuard<'_, HashMap<String, Room>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn run(mut self, mut asked: UnboundedReceiver<Ask>) {
-        let mut news = self.link.client().message_rx();
-        let mut connected = self.link.client().reconnect_rx();
-        let mut retry = interval(RETRY);
-        retry.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut asks = Vec::new();
-        loop {
-            tokio::select! {
-                taken = asked.recv_many(&mut asks, AT_ONCE) => {
-                    if taken == 0 {
-                        return;
-                    }
-                    self.take(&mut asks).await;
-                }
-                message = news.recv() => match message {
-                    Ok(message) => self.tell(&message),
-                    // What was missed may have been anybody's.
-                    Err(RecvError::Lagged(_)) => self.tell_all(),
-                    Err(RecvError::Closed) => return,
-                },
-                // A server that was connected to anew knows of no channel.
-                _ = connected.recv() => {
-                    self.rooms.values_mut().for_each(|room| room.listening = false);
-                    self.listen().await;
-                }
-                _ = retry.tick() => self.listen().await,
+    fn enter(&self, channel: &str, ticket: u64) -> Option<oneshot::Receiver<()>> {
+        let mut all = self.all();
+        if !all.contains_key(channel) && all.len() >= MAX_ROOMS {
+            return None;
+        }
+        let room = all.entry(channel.to_owned()).or_default();
+        let (wake, woken) = oneshot::channel();
+        room.waiting.insert(ticket, wake);
+        room.idle = false;
+        if !room.listened {
+            self.wanted.notify_one();
+        }
+        Some(woken)
+    }
+
+    /// Channels that somebody waits on and that are not listened to, as many as are taken at once.
+    fn unheard(&self) -> Vec<String> {
+        let all = self.all();
+        let unheard = all
+            .iter()
+            .filter(|(_, room)| !room.listened && !room.waiting.is_empty());
+        let channels = unheard.map(|(channel, _)| channel.clone());
+        channels.take(AT_ONCE).collect()
+    }
+
+    /// The server has confirmed these. What was told before it did may have been anybody's.
+    fn heard(&self, channels: &[String]) {
+        let mut all = self.all();
+        for channel in channels {
+            if let Some(room) = all.get_mut(channel) {
+                room.listened = true;
+                room.tell();
             }
         }
     }
 
-    async fn take(&mut self, asks: &mut Vec<Ask>) {
+    /// A server that was connected to anew knows of no channel.
+    fn forgotten(&self) {
+        self.all()
+            .values_mut()
+            .for_each(|room| room.listened = false);
+    }
+
+    /// Drops the rooms in which nobody has waited for a tick; gives those of them that are listened to.
+    fn sweep(&self) -> Vec<String> {
         let mut left = Vec::new();
-        for ask in asks.drain(..) {
-            match ask {
-                Ask::Listen {
-                    channel,
-                    ticket,
-                    wake,
-                } => {
-                    let room = self.rooms.entry(channel).or_default();
-                    room.waiting.insert(ticket, wake);
-                }
-                Ask::Leave { channel, ticket } => {
-                    if let Some(room) = self.rooms.get_mut(&channel) {
-                        room.waiting.remove(&ticket);
-                        left.push(channel);
-                    }
-                }
+        self.all().retain(|channel, room| {
+            let stays = !room.waiting.is_empty() || !room.idle;
+            room.idle = room.waiting.is_empty();
+            if !stays && room.listened {
+                left.push(channel.clone());
             }
-        }
-        left.retain(|channel| {
-            let empty = self
-                .rooms
-                .get(channel)
-                .is_some_and(|room| room.waiting.is_empty());
-            empty
-                && self
-                    .rooms
-                    .remove(channel)
-                    .is_some_and(|room| room.listening)
+            stays
         });
-        // A channel that is not left, since that failed, only brings news that nobody waits for.
-        let _ = self.send(left, false).await;
-        self.listen().await;
+        left
     }
 
-    /// Listens to every channel that somebody waits on.
-    async fn listen(&mut self) {
-        let wanted = self.rooms.iter().filter(|(_, room)| !room.listening);
-        let wanted: Vec<_> = wanted.map(|(channel, _)| channel.clone()).collect();
-        if self.send(wanted.clone(), true).await.is_ok() {
-            for channel in wanted {
-                if let Some(room) = self.rooms.get_mut(&channel) {
-                    room.listening = true;
-                }
-            }
-        }
-    }
-
-    async fn send(&self, channels: Vec<String>, listen: bool) -> Result<(), Error> {
-        if channels.is_empty() {
-            return Ok(());
-        }
-        let until = self.link.deadline();
-        let client = self.link.client().with_options(&Options {
-            fail_fast: true,
-            timeout: Some(until.saturating_duration_since(Instant::now())),
-            ..Options::default()
-        });
-        match (self.link.is_clustered(), listen) {
-            (false, true) => client.subscribe(channels).await,
-            (false, false) => client.unsubscribe(channels).await,
-            // Each has a slot of its own.
-            (true, true) => {
-                for channel in channels {
-                    client.ssubscribe(channel).await?;
-                }
-                Ok(())
-            }
-            (true, false) => {
-                for channel in channels {
-                    client.sunsubscribe(channel).await?;
-                }
-                Ok(())
-            }
-        }
-    }
-
-    fn tell(&mut self, message: &Message) {
-        if let Some(room) = self.rooms.get_mut(&*message.channel) {
+    fn tell(&self, channel: &str) {
+        if let Some(room) = self.all().get_mut(channel) {
             room.tell();
         }
     }
 
-    fn tell_all(&mut self) {
-        self.rooms.values_mut().for_each(Room::tell);
+    fn tell_all(&self) {
+        self.all().values_mut().for_each(Room::tell);
     }
 }
 
@@ -259,5 +196,115 @@ impl Room {
             // It may have been dropped a moment ago.
             let _ = wake.send(());
         }
+    }
+}
+
+struct Listener {
+    link: Link,
+    rooms: Rooms,
+}
+
+impl Listener {
+    async fn run(self) {
+        let mut news = self.link.client().message_rx();
+        let mut connected = self.link.client().reconnect_rx();
+        let mut tick = interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                () = self.rooms.wanted.notified() => self.listen().await,
+                message = news.recv() => match message {
+                    Ok(message) => self.rooms.tell(&message.channel),
+                    // What was missed may have been anybody's.
+                    Err(RecvError::Lagged(_)) => self.rooms.tell_all(),
+                    Err(RecvError::Closed) => return,
+                },
+                _ = connected.recv() => {
+                    self.rooms.forgotten();
+                    self.listen().await;
+                }
+                _ = tick.tick() => {
+                    self.leave(self.rooms.sweep()).await;
+                    self.listen().await;
+                }
+            }
+        }
+    }
+
+    /// Listens to channels that somebody waits on; to more of them in the next round, if this one got anywhere.
+    async fn listen(&self) {
+        let unheard = self.rooms.unheard();
+        if unheard.is_empty() {
+            return;
+        }
+        let is_all = unheard.len() < AT_ONCE;
+        let heard = self.subscribe(unheard).await;
+        self.rooms.heard(&heard);
+        if !is_all && !heard.is_empty() {
+            self.rooms.wanted.notify_one();
+        }
+    }
+
+    /// The channels that the server has confirmed.
+    async fn subscribe(&self, channels: Vec<String>) -> Vec<String> {
+        let until = self.link.deadline();
+        if self.link.is_clustered() {
+            // Each has a slot of its own, and one whose node is down keeps no other from being listened to.
+            let subscribing = stream::iter(channels).map(async |channel| {
+                let done = self.client(until).ssubscribe(channel.as_str()).await;
+                done.is_ok().then_some(channel)
+            });
+            let done = subscribing.buffer_unordered(AT_ONCE);
+            return done.filter_map(std::future::ready).collect().await;
+        }
+        match self.subscribe_at_once(channels.clone(), until).await {
+            Ok(true) => channels,
+            Ok(false) => {
+                // The server refused, and the client took that for another command's reply.
+                self.link.suspect();
+                Vec::new()
+            }
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// Whether the server has confirmed them. The client does not wait for that, but the server takes one command after
+    /// the other.
+    async fn subscribe_at_once(
+        &self,
+        channels: Vec<String>,
+        until: Instant,
+    ) -> Result<bool, Error> {
+        let word = Value::Bytes(Bytes::copy_from_slice(&self.link.nonce()));
+        self.client(until).subscribe(channels).await?;
+        let args = vec![word.clone()];
+        let answer = self.link.send("PING", Place::Anywhere, args, until).await?;
+        Ok(answer.as_bytes() == word.as_bytes())
+    }
+
+    /// A channel that is not left, since that failed, only brings news that nobody waits for, until the connection is
+    /// made anew.
+    async fn leave(&self, channels: Vec<String>) {
+        let until = self.link.deadline();
+        if !self.link.is_clustered() {
+            for some in channels.chunks(AT_ONCE) {
+                let _: Result<(), Error> = self.client(until).unsubscribe(some.to_vec()).await;
+            }
+            return;
+        }
+        let leaving = stream::iter(channels).map(async |channel| {
+            let _: Result<(), Error> = self.client(until).sunsubscribe(channel).await;
+        });
+        leaving.buffer_unordered(AT_ONCE).collect::<()>().await;
+    }
+
+    /// To the client no time at all means for ever.
+    fn client(&self, until: Instant) -> impl PubsubInterface {
+        let left = until.saturating_duration_since(Instant::now());
+        self.link.client().with_options(&Options {
+            fail_fast: true,
+            timeout: Some(left.max(Duration::from_millis(1))),
+            ..Options::default()
+        })
     }
 }

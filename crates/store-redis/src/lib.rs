@@ -16,7 +16,7 @@
 //!   with; sharded channels, which news in a cluster goes over, need it.
 //! - What is kept is sealed with keys of the service ([`Keyring::value_keys`]), and what nobody with these keys has vouched
 //!   for is not believed: [`Corrupt`] for the store, a miss and a security event for the cache. A key has to stay in the
-//!   ring for as long as values live that it sealed.
+//!   ring for as long as values live that it sealed; after a rotation both take new keys while they run.
 //! - Every call ends in a time of its own, whatever becomes of the server, and nothing is sent twice behind the caller's
 //!   back. A connection that gives a reply which is another call's is dropped.
 //! - They connect again by themselves, for ever. Dropping one ends its connections at once.

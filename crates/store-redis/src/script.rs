@@ -1,6 +1,6 @@
 //! Scripts: what they are made of, how they are called, and whether a reply is the call's.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use bytes::Bytes;
 use counterfoil_core::{Epoch, OperationId, Timestamp, store::StoreError};
@@ -42,7 +42,8 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
 }
 
 /// What a script answered, for the call that asked.
-#[derive(Debug)]
+///
+/// `Debug` shows which answer, and nothing of a record.
 pub(crate) struct Reply {
     /// Which of its answers.
     pub(crate) what: String,
@@ -79,6 +80,16 @@ impl Reply {
     }
 }
 
+impl fmt::Debug for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply")
+            .field("what", &self.what)
+            .field("now", &self.now)
+            .field("has_value", &self.has_value())
+            .finish_non_exhaustive()
+    }
+}
+
 impl Link {
     /// Calls a script on an operation's key: by its hash, and by its text where the server has not seen it yet, which is
     /// so after a restart, a failover or SCRIPT FLUSH. A server that doesn't know a script has done nothing.
@@ -94,30 +105,45 @@ impl Link {
         args: Vec<Value>,
         until: Instant,
     ) -> Result<Reply, StoreError> {
+        let place = Place::Slot(redis_keyslot(key.as_bytes()));
+        self.call_at(script, id, place, vec![key.into()], args, until)
+            .await
+    }
+
+    /// Calls a script on keys that are in one place; `id` is any of theirs.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
+    pub(crate) async fn call_at(
+        &self,
+        script: &Script,
+        id: OperationId,
+        place: Place,
+        keys: Vec<Value>,
+        args: Vec<Value>,
+        until: Instant,
+    ) -> Result<Reply, StoreError> {
         let mut echo = [0; 24];
         echo[..16].copy_from_slice(id.as_bytes());
         echo[16..].copy_from_slice(&self.nonce());
         let echo = Bytes::copy_from_slice(&echo);
 
         let sent = |name: Value| {
-            let mut all = Vec::with_capacity(args.len() + 4);
+            let mut all = Vec::with_capacity(keys.len() + args.len() + 3);
             all.push(name);
-            all.push(Value::Integer(1));
-            all.push(key.into());
+            all.push(Value::Integer(keys.len() as i64));
+            all.extend(keys.iter().cloned());
             all.push(Value::Bytes(echo.clone()));
             all.extend(args.iter().cloned());
             all
         };
-        let slot = redis_keyslot(key.as_bytes());
         let connection = self.connection();
         let by_hash = sent(script.hash.as_str().into());
-        let answer = match self
-            .send("EVALSHA", Place::Slot(slot), by_hash, until)
-            .await
-        {
+        let answer = match self.send("EVALSHA", place.clone(), by_hash, until).await {
             Err(error) if is_unknown_script(&error) => {
                 let by_text = sent(Value::Bytes(script.text.clone()));
-                self.send("EVAL", Place::Slot(slot), by_text, until).await
+                self.send("EVAL", place, by_text, until).await
             }
             answer => answer,
         };
@@ -161,5 +187,24 @@ fn into_bytes(value: Value) -> Option<Bytes> {
         Value::Bytes(bytes) => Some(bytes),
         Value::String(text) => Some(text.into_inner()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_of_a_reply_shows_which_it_is_and_nothing_of_a_record() {
+        let reply = Reply {
+            what: "found".to_owned(),
+            now: Timestamp::from_unix_ms(7),
+            more: Some(Value::Bytes(Bytes::from_static(b"acme pays"))),
+        };
+        let shown = format!("{reply:?}");
+        assert!(shown.contains("found") && shown.contains("has_value: true"));
+        assert!(!shown.contains("acme"), "{shown}");
+        // Nor as numbers.
+        assert!(!shown.contains("97"), "{shown}");
     }
 }

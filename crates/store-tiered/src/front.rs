@@ -52,7 +52,9 @@ impl Front {
         }
     }
 
+    /// At least one, else nobody could try whether a cache that was left out is back.
     pub(crate) fn with_max_tasks(self, max_tasks: u32) -> Self {
+        let max_tasks = max_tasks.max(1);
         Self {
             slots: Arc::new(Semaphore::new(max_tasks as usize)),
             max_tasks,

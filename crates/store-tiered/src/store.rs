@@ -66,7 +66,8 @@ impl TieredStore {
         self
     }
 
-    /// How many tasks may tell the cache at a time, in place of 32. Without any the cache learns nothing.
+    /// How many tasks may be busy with the cache behind the callers' backs, in place of 32: those that tell it, and the one
+    /// that tries whether it is back after it was left out. None counts as one.
     #[must_use]
     pub fn with_max_tasks(mut self, max_tasks: u32) -> Self {
         self.front = self.front.with_max_tasks(max_tasks);
@@ -79,7 +80,12 @@ impl TieredStore {
         self.front.is_in_use()
     }
 
-    /// Waits until what is on its way to the cache has arrived, or was given up: each within the time of a call.
+    /// Waits until no task of this store is busy with the cache: what was on its way when this was called has arrived or
+    /// was given up. Each task is one call of the cache, which ends within its time. For tests, and for a process that
+    /// ends.
+    ///
+    /// What other calls begin while this waits is left out as if there were no room: a copy or a piece of news that the
+    /// cache doesn't get, and no answer that changes. Afterwards all goes on as before.
     ///
     /// Cancellation: it may be dropped at any time.
     pub async fn settled(&self) {

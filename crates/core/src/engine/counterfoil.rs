@@ -95,7 +95,8 @@ impl Counterfoil {
         &self.shared.store
     }
 
-    /// Other keys from now on, as after a rotation. What runs is not touched.
+    /// Other keys from now on, as after a rotation. What runs is not touched. A store or a cache that seals with keys of the
+    /// ring is told by a call of its own.
     pub fn replace_keys(&self, keys: Keyring) {
         *self
             .shared

@@ -173,7 +173,7 @@ impl Keyring {
     }
 
     /// The subkeys of this ring for values that a store keeps: the key that signs seals, and all verify. A ring that
-    /// rotates later doesn't change them.
+    /// rotates later doesn't change them: whoever has them is given the new ones.
     #[must_use]
     pub fn value_keys(&self) -> ValueKeys {
         ValueKeys::new(&self.signing, self.verifying.iter().map(|v| &v.key))

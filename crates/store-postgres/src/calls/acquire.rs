@@ -12,7 +12,7 @@ use tokio_postgres::{Row, types::ToSql};
 use super::only;
 use crate::{
     failure::{indeterminate, locked, misuse, unknown_answer},
-    row::Reader,
+    row::{Reader, corrupt, count},
     template::code_of,
     transaction::wrong_isolation,
     values::{Id, duration_ms, epoch, escape, ms},
@@ -89,8 +89,10 @@ pub(super) fn read_answer(
     if answer == "alone" {
         return Ok(None);
     }
+    let (epoch, attempts) = (reader.get()?, reader.get()?);
     if answer == "claimed" {
-        return Ok(Some((Acquired::Claimed(claimed(reader, request)?), now)));
+        let claimed = claimed(request, epoch, attempts)?;
+        return Ok(Some((Acquired::Claimed(claimed), now)));
     }
     let record = reader.record(now)?.map(Box::new);
     let acquired = match (answer, record) {
@@ -112,6 +114,8 @@ pub(crate) fn read_in(rows: &[Row], request: &Acquire) -> Result<Acquired, Store
         "isolation" => Err(wrong_isolation()),
         "locked" => {
             let now = reader.time()?;
+            // Nothing was claimed that an epoch could be of.
+            reader.skip(2);
             while_locked(request, reader.record(now)?, locked())
         }
         _ => Ok(read(rows, request)?.0),
@@ -127,14 +131,18 @@ pub(crate) fn check(request: &Acquire) -> Result<(), StoreError> {
 }
 
 /// Of what was claimed only the epoch and the count of attempts are not known already.
-fn claimed(reader: &mut Reader<'_>, request: &Acquire) -> Result<Claimed, StoreError> {
-    let (epoch, attempts) = reader.epoch_and_attempts()?;
+fn claimed(
+    request: &Acquire,
+    epoch: Option<i32>,
+    attempts: Option<i32>,
+) -> Result<Claimed, StoreError> {
+    let (epoch, attempts) = epoch.zip(attempts).ok_or_else(corrupt)?;
     let lease = Lease {
         id: request.id,
         owner: request.claim.owner,
-        epoch: Epoch::from_u64(epoch),
+        epoch: Epoch::from_u64(u64::from(count(epoch)?)),
     };
-    Ok(Claimed::new(lease, attempts))
+    Ok(Claimed::new(lease, count(attempts)?))
 }
 
 /// What a claim is told that waited for another transaction until its patience was over, from the record as it stood

@@ -1,5 +1,7 @@
 //! Sealed slots: what is kept in Redis, with a tag that a holder of the keys put on it.
 
+use std::sync::{Arc, PoisonError, RwLock};
+
 use counterfoil_core::fingerprint::ValueKeys;
 
 use super::bytes::{Reader, Unreadable, Write, text};
@@ -86,6 +88,24 @@ impl Seals {
         } else {
             Err(Unreadable)
         }
+    }
+}
+
+/// The seals of now. Other keys may come at any time; a call takes those of its beginning, and keeps to them.
+pub(crate) struct CurrentSeals(RwLock<Arc<Seals>>);
+
+impl CurrentSeals {
+    pub(crate) fn new(keys: ValueKeys, prefix: &str) -> Self {
+        Self(RwLock::new(Arc::new(Seals::new(keys, prefix))))
+    }
+
+    pub(crate) fn now(&self) -> Arc<Seals> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn replace(&self, keys: ValueKeys) {
+        let mut now = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        *now = Arc::new(Seals::new(keys, &now.place));
     }
 }
 

@@ -7,6 +7,8 @@
 //! evidence   at 8, owner 16, epoch 8, word 4+; up to the end
 //! ```
 
+use std::fmt;
+
 use counterfoil_core::{
     Epoch, OperationId, Owner, Timestamp,
     lifecycle::{Life, State},
@@ -24,7 +26,9 @@ use super::{
 const VERSION: u8 = 1;
 
 /// A record as it was last written, and what a record has no field for.
-#[derive(Clone, Debug)]
+///
+/// `Debug` shows which record, and nothing that anybody said.
+#[derive(Clone)]
 pub(crate) struct Stored {
     /// Its life is as it was written: time has done nothing yet.
     pub(crate) record: Record,
@@ -46,6 +50,16 @@ impl Stored {
             owner: self.record.life.owner,
             epoch: self.record.life.epoch,
         }
+    }
+}
+
+impl fmt::Debug for Stored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stored")
+            .field("id", &self.record.id)
+            .field("state", &self.record.life.state)
+            .field("taken", &self.taken)
+            .finish_non_exhaustive()
     }
 }
 
@@ -206,4 +220,40 @@ fn spoken<T>(
     open: impl FnOnce(&[u8]) -> Result<T, Unreadable>,
 ) -> Result<Option<T>, Unreadable> {
     (!slot.is_empty()).then(|| open(slot)).transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use counterfoil_core::{
+        ParamHash, Scope, Subject,
+        store::{Identity, StoredResult},
+    };
+
+    use super::*;
+
+    #[test]
+    fn debug_of_what_is_stored_shows_which_record_and_nothing_that_is_in_it() {
+        let id = OperationId::from_bytes([5; 16]);
+        let identity = Identity {
+            subject: Subject::new("tenant-x", "agent-x").expect("a subject"),
+            scope: Scope::new("scope.x"),
+            hash: ParamHash::from_bytes([7; 32]),
+        };
+        let now = Timestamp::from_unix_ms(7);
+        let life = Life::new(State::Done);
+        let mut record = Record::new(id, identity, life, None, Duration::ZERO, now);
+        record.result = Some(StoredResult::json("result-x".into()));
+        record.result_ref = Some("ref-x".to_owned());
+        record.reason = Some("reason-x".to_owned());
+        let taken = false;
+        let shown = format!("{:?}", Stored { record, taken });
+        assert!(shown.contains(&id.to_string()) && shown.contains("Done"));
+        for secret in [
+            "tenant-x", "agent-x", "scope.x", "result-x", "ref-x", "reason-x",
+        ] {
+            assert!(!shown.contains(secret), "{shown}");
+        }
+    }
 }

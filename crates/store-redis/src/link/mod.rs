@@ -234,6 +234,7 @@ impl Link {
 }
 
 /// Which server a command goes to.
+#[derive(Clone)]
 pub(crate) enum Place {
     /// The one that has this slot.
     Slot(u16),

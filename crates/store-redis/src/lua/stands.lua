@@ -2,9 +2,6 @@
 --
 -- Each reply begins with the caller's own words, so that it can tell it from another call's.
 
-local CANCELLED, IN_FLIGHT, ACCEPTED, UNKNOWN, RELEASED, DONE, FAILED = 3, 4, 5, 6, 7, 8, 9
-local SKEW = 300000
-
 local value = redis.call('GET', KEYS[1])
 if value then
   -- As far as it is read here: the version, the head, and the length of the identity's key id.

@@ -13,7 +13,12 @@ use counterfoil_core::{
 
 use super::{RedisStore, bytes, flag, nothing, number, span};
 use crate::{
-    codec::{fields::state_number, seal::Kind, slots::Holder, word::Word},
+    codec::{
+        fields::state_number,
+        seal::{Kind, Seals},
+        slots::Holder,
+        word::Word,
+    },
     failure::{misuse, out_of_step},
     script::Reply,
 };
@@ -36,10 +41,9 @@ impl RedisStore {
             epoch,
         };
         let takes_over = claim.seen.is_some_and(|seen| seen.state == State::Unknown);
-        let identity =
-            self.seals
-                .identity(request.id, &request.identity, claim.exp, request.retention);
-        let seal = self.seals.claim(&request.identity, &holder, takes_over);
+        let seals = self.seals.now();
+        let identity = seals.identity(request.id, &request.identity, claim.exp, request.retention);
+        let seal = seals.claim(&request.identity, &holder, takes_over);
         let (seen_state, seen_epoch) = match claim.seen {
             Some(seen) => (
                 number(state_number(seen.state).into()),
@@ -123,11 +127,12 @@ impl RedisStore {
         let holder = holder(held);
         let mut released = Word::new(State::Released);
         released.ends_doubt = true;
+        let seals = self.seals.now();
         let args = vec![
             bytes(holder.owner_bytes()),
             bytes(holder.epoch_bytes()),
-            bytes(self.seals.word(&holder, &released)),
-            bytes(self.seals.word(&holder, &Word::doubt(IN_DOUBT))),
+            bytes(seals.word(&holder, &released)),
+            bytes(seals.word(&holder, &Word::doubt(IN_DOUBT))),
         ];
         let until = self.link.deadline();
         let reply = self
@@ -147,11 +152,13 @@ impl RedisStore {
         note: &Annotation,
     ) -> Result<Annotated, StoreError> {
         let holder = holder(held);
+        let seals = self.seals.now();
+        let reference = |kind, text| bytes(reference(&seals, kind, &holder, text));
         let args = vec![
             bytes(holder.owner_bytes()),
             bytes(holder.epoch_bytes()),
-            bytes(self.reference(Kind::ProviderRef, &holder, note.provider_ref.as_deref())),
-            bytes(self.reference(Kind::ResultRef, &holder, note.result_ref.as_deref())),
+            reference(Kind::ProviderRef, note.provider_ref.as_deref()),
+            reference(Kind::ResultRef, note.result_ref.as_deref()),
         ];
         let until = self.link.deadline();
         let reply = self
@@ -163,16 +170,16 @@ impl RedisStore {
             _ => Err(out_of_step()),
         }
     }
+}
 
-    /// A sealed reference, or nothing, which leaves what is on record.
-    pub(super) fn reference(
-        &self,
-        kind: Kind,
-        holder: &Holder,
-        reference: Option<&str>,
-    ) -> Vec<u8> {
-        reference.map_or_else(Vec::new, |text| self.seals.reference(kind, holder, text))
-    }
+/// A sealed reference, or nothing, which leaves what is on record.
+pub(super) fn reference(
+    seals: &Seals,
+    kind: Kind,
+    holder: &Holder,
+    reference: Option<&str>,
+) -> Vec<u8> {
+    reference.map_or_else(Vec::new, |text| seals.reference(kind, holder, text))
 }
 
 pub(super) const fn holder(held: &Lease) -> Holder {

@@ -7,7 +7,7 @@ use counterfoil_core::{
 
 use super::{
     MAX_TRIES, RedisStore, bytes,
-    claim::{IN_DOUBT, holder},
+    claim::{IN_DOUBT, holder, reference},
     keeps_moving, nothing, number,
 };
 use crate::{
@@ -29,17 +29,23 @@ impl RedisStore {
             .ok_or_else(|| misuse("the redis store does not know this way to end"))?;
         check_format(word.result.as_ref())?;
         let holder = holder(held);
+        let seals = self.seals.now();
         let doubt = match word.state {
-            State::Failed => bytes(self.seals.word(&holder, &Word::doubt(IN_DOUBT))),
+            State::Failed => bytes(seals.word(&holder, &Word::doubt(IN_DOUBT))),
             _ => nothing(),
         };
         let args = vec![
             bytes(holder.owner_bytes()),
             bytes(holder.epoch_bytes()),
             number(state_number(word.state).into()),
-            bytes(self.seals.word(&holder, &word)),
+            bytes(seals.word(&holder, &word)),
             doubt,
-            bytes(self.reference(Kind::ResultRef, &holder, word.result_ref.as_deref())),
+            bytes(reference(
+                &seals,
+                Kind::ResultRef,
+                &holder,
+                word.result_ref.as_deref(),
+            )),
         ];
         let until = self.link.deadline();
         let reply = self
@@ -62,6 +68,7 @@ impl RedisStore {
                 return Ok(Received::Absent);
             };
             let holder = read.stored.holder();
+            let seals = self.seals.now();
             let said = Word::ended(
                 receipt.ending,
                 receipt.result.clone(),
@@ -75,10 +82,15 @@ impl RedisStore {
                 read.digest.into(),
                 bytes(receipt.epoch.as_u64().to_be_bytes()),
                 number(state_number(word.state).into()),
-                bytes(self.seals.word(&holder, &word)),
-                bytes(self.seals.word(&holder, &said)),
-                bytes(self.seals.word(&holder, &Word::doubt(IN_DOUBT))),
-                bytes(self.reference(Kind::ResultRef, &holder, receipt.result_ref.as_deref())),
+                bytes(seals.word(&holder, &word)),
+                bytes(seals.word(&holder, &said)),
+                bytes(seals.word(&holder, &Word::doubt(IN_DOUBT))),
+                bytes(reference(
+                    &seals,
+                    Kind::ResultRef,
+                    &holder,
+                    receipt.result_ref.as_deref(),
+                )),
             ];
             let reply = self
                 .run(&self.scripts.receive, receipt.id, args, until)

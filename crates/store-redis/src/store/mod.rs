@@ -33,12 +33,12 @@ use tokio::time::Instant;
 use crate::{
     RedisConfig,
     codec::{
-        seal::Seals,
+        seal::CurrentSeals,
         value::{Stored, decode},
     },
     failure,
     keys::KeySpace,
-    link::{Link, Use},
+    link::{Link, Place, Use},
     script::{Reply, Script},
 };
 use scripts::Scripts;
@@ -66,7 +66,7 @@ pub struct ALostWriteMayBeRepeated;
 pub struct RedisStore {
     link: Link,
     keys: KeySpace,
-    seals: Seals,
+    seals: CurrentSeals,
     scripts: Scripts,
     /// How far a test lets the clock run ahead.
     ahead: Option<Arc<AtomicU64>>,
@@ -100,7 +100,20 @@ impl RedisStore {
         keys: ValueKeys,
         _: ALostWriteMayBeRepeated,
     ) -> Result<Self, StoreError> {
-        Self::on_clock(config, keys, None).await
+        Self::start(config, keys, None).await
+    }
+
+    /// Other keys from now on, as after a rotation, for all who share this store. What is on its way keeps the keys that it
+    /// began with.
+    ///
+    /// What is read has to be sealed by one of them, else it is `Corrupt`: keep a retired key in the ring for as long as
+    /// records live that it sealed, and give the next one to every process before it signs in any. Each round of a rotation
+    /// is two calls: this one with the ring's [`value_keys`], and [`Counterfoil::replace_keys`] with the ring.
+    ///
+    /// [`Counterfoil::replace_keys`]: counterfoil_core::engine::Counterfoil::replace_keys
+    /// [`value_keys`]: counterfoil_core::fingerprint::Keyring::value_keys
+    pub fn replace_keys(&self, keys: ValueKeys) {
+        self.seals.replace(keys);
     }
 
     /// A store whose clock runs ahead of its server's by so many milliseconds. For tests alone: retention, leases and `exp`
@@ -115,10 +128,10 @@ impl RedisStore {
         keys: ValueKeys,
         ahead_ms: Arc<AtomicU64>,
     ) -> Result<Self, StoreError> {
-        Self::on_clock(config, keys, Some(ahead_ms)).await
+        Self::start(config, keys, Some(ahead_ms)).await
     }
 
-    async fn on_clock(
+    async fn start(
         config: RedisConfig,
         keys: ValueKeys,
         ahead: Option<Arc<AtomicU64>>,
@@ -135,7 +148,7 @@ impl RedisStore {
         Ok(Self {
             link,
             keys: KeySpace::new(config.prefix().to_owned()),
-            seals: Seals::new(keys, config.prefix()),
+            seals: CurrentSeals::new(keys, config.prefix()),
             scripts: match ahead {
                 None => Scripts::new(),
                 Some(_) => Scripts::ahead(),
@@ -152,26 +165,40 @@ impl RedisStore {
         until: Instant,
     ) -> Result<Reply, StoreError> {
         self.link.connected(until).await?;
-        self.run_connected(script, id, args, until).await
+        let (key, args) = (self.keys.key(id), self.on_clock(args));
+        self.link.call(script, id, &key, args, until).await
     }
 
-    async fn run_connected(
+    /// A script on many keys of one server; `id` is any of theirs.
+    async fn run_on_many(
         &self,
         script: &Script,
         id: OperationId,
+        (place, mut keys): (Place, Vec<Value>),
         mut args: Vec<Value>,
         until: Instant,
     ) -> Result<Reply, StoreError> {
+        self.link.connected(until).await?;
+        if self.link.is_clustered() {
+            // Keys of several slots can't be declared together.
+            args.append(&mut keys);
+        }
+        let args = self.on_clock(args);
+        self.link
+            .call_at(script, id, place, keys, args, until)
+            .await
+    }
+
+    fn on_clock(&self, mut args: Vec<Value>) -> Vec<Value> {
         if let Some(ahead) = &self.ahead {
             args.push(number(ahead.load(Ordering::SeqCst)));
         }
-        let key = self.keys.key(id);
-        self.link.call(script, id, &key, args, until).await
+        args
     }
 
     /// The record in a reply, verified.
     fn stored(&self, id: OperationId, value: &[u8]) -> Result<Stored, StoreError> {
-        decode(&self.seals, id, value).map_err(|_| failure::corrupt())
+        decode(&self.seals.now(), id, value).map_err(|_| failure::corrupt())
     }
 
     fn record(

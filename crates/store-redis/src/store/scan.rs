@@ -1,4 +1,7 @@
 //! List and purge: all keys of the servers, page by page.
+//!
+//! Most keys are not what is asked for. So a script sifts them where they are, many at a time, and only those that may be
+//! meant are looked at one by one.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,7 +17,7 @@ use fred::{
     interfaces::ClusterInterface,
     types::{Value, config::Server},
 };
-use futures_util::{StreamExt, stream};
+use futures_util::{StreamExt, future::try_join_all, stream};
 use tokio::time::Instant;
 
 use super::{RedisStore, bytes as text, number};
@@ -30,6 +33,9 @@ const MAX_PAGE: usize = 1_000;
 
 /// How many keys a server looks at in one go. It serves nobody else meanwhile, for less than a millisecond.
 const STEP: u64 = 1_000;
+
+/// How many records a server sifts in one go: again for less than a millisecond.
+const SIFT: usize = 100;
 
 /// How many records are asked for at once.
 const AT_ONCE: usize = 64;
@@ -50,22 +56,26 @@ impl RedisStore {
         let mut first: BTreeMap<OperationId, Record> = BTreeMap::new();
         let mut more = false;
         let mut walk = self.walk().await?;
-        while let Some(ids) = walk.next_ids(self).await? {
-            let last = first.last_key_value().map(|(&id, _)| id);
-            let full = first.len() == limit;
-            let wanted = ids
-                .into_iter()
-                .filter(|id| listing.after.is_none_or(|after| *id > after))
-                .filter(|id| !first.contains_key(id));
-            // Behind a full page nothing is read but what tells that there is more.
-            let (near, far): (Vec<_>, Vec<_>) =
-                wanted.partition(|id| !full || last.is_some_and(|last| *id < last));
-            let ids = if more { near } else { [near, far].concat() };
-            for record in self.pick_all(listing, ids, walk.until).await? {
-                first.insert(record.id, record);
-                if first.len() > limit {
-                    first.pop_last();
-                    more = true;
+        while let Some(mut keys) = walk.next_keys(self).await? {
+            // Once it is known that there is more, nothing is read that comes behind a full page.
+            let is_behind = |id: &OperationId, first: &BTreeMap<_, _>, more| {
+                more && first.last_key_value().is_none_or(|(last, _)| id > last)
+            };
+            keys.ids.retain(|id| {
+                let is_wanted = listing.after.is_none_or(|after| *id > after);
+                is_wanted && !first.contains_key(id) && !is_behind(id, &first, more)
+            });
+            let sifted = self.sift(&keys, &Wanted::of(listing), walk.until).await?;
+            // In the order of their ids, so that the first of a page fill it.
+            for some in sifted.chunks(AT_ONCE) {
+                let some = some.iter().copied();
+                let some = some.filter(|id| !is_behind(id, &first, more)).collect();
+                for record in self.pick_all(listing, some, walk.until).await? {
+                    first.insert(record.id, record);
+                    if first.len() > limit {
+                        first.pop_last();
+                        more = true;
+                    }
                 }
             }
         }
@@ -73,6 +83,44 @@ impl RedisStore {
             records: first.into_values().collect(),
             more,
         })
+    }
+
+    /// Which of these may be what is wanted, in the order that they came in.
+    async fn sift(
+        &self,
+        keys: &Keys,
+        wanted: &Wanted,
+        until: Instant,
+    ) -> Result<Vec<OperationId>, StoreError> {
+        let sifting = keys.ids.chunks(SIFT);
+        let sifting = sifting.map(|some| self.sift_some(keys, some, wanted, until));
+        let sifted = try_join_all(sifting).await?;
+        Ok(sifted.concat())
+    }
+
+    async fn sift_some(
+        &self,
+        keys: &Keys,
+        some: &[OperationId],
+        wanted: &Wanted,
+        until: Instant,
+    ) -> Result<Vec<OperationId>, StoreError> {
+        let Some(any) = some.first() else {
+            return Ok(Vec::new());
+        };
+        let names = some.iter().map(|id| self.keys.key(*id).into());
+        let names = names.collect();
+        let args = vec![wanted.state.as_str().into(), text(wanted.tenant.clone())];
+        let until = until.min(self.link.deadline());
+        let reply = self
+            .run_on_many(&self.scripts.sift, *any, (keys.place(), names), args, until)
+            .await?;
+        let marks = reply.value()?;
+        if marks.len() != some.len() {
+            return Err(out_of_step());
+        }
+        let marked = some.iter().zip(marks).filter(|(_, mark)| *mark == b'1');
+        Ok(marked.map(|(id, _)| *id).collect())
     }
 
     async fn pick_all(
@@ -124,9 +172,10 @@ impl RedisStore {
         let mut dropped = 0;
         let mut walk = self.walk().await?;
         while dropped < limit
-            && let Some(ids) = walk.next_ids(self).await?
+            && let Some(keys) = walk.next_keys(self).await?
         {
-            for some in ids.chunks(AT_ONCE) {
+            let over = self.sift(&keys, &Wanted::over(), walk.until).await?;
+            for some in over.chunks(AT_ONCE) {
                 let some = some.iter().copied().take(limit - dropped).collect();
                 dropped += self.drop_all(some, walk.until).await?;
             }
@@ -179,6 +228,46 @@ impl RedisStore {
     }
 }
 
+/// What is sifted for.
+struct Wanted {
+    /// The number of a state, or `over` for what may be dropped.
+    state: String,
+    /// Empty for any.
+    tenant: String,
+}
+
+impl Wanted {
+    fn of(listing: &Listing) -> Self {
+        Self {
+            state: state_number(listing.state).to_string(),
+            tenant: listing.tenant.clone().unwrap_or_default(),
+        }
+    }
+
+    fn over() -> Self {
+        Self {
+            state: "over".to_owned(),
+            tenant: String::new(),
+        }
+    }
+}
+
+/// A page of a walk: operations in order, and the server that has their keys.
+struct Keys {
+    server: Option<Server>,
+    ids: Vec<OperationId>,
+}
+
+impl Keys {
+    fn place(&self) -> Place {
+        place_of(self.server.as_ref())
+    }
+}
+
+fn place_of(server: Option<&Server>) -> Place {
+    server.map_or(Place::Anywhere, |server| Place::Node(server.clone()))
+}
+
 /// Where a walk over the keys of all masters is.
 struct Walk {
     /// Those that are not done with; `None` where there is one only.
@@ -189,11 +278,8 @@ struct Walk {
 
 impl Walk {
     /// The operations of the next page of keys; `None` when all have been seen.
-    async fn next_ids(
-        &mut self,
-        store: &RedisStore,
-    ) -> Result<Option<Vec<OperationId>>, StoreError> {
-        let Some(server) = self.servers.last() else {
+    async fn next_keys(&mut self, store: &RedisStore) -> Result<Option<Keys>, StoreError> {
+        let Some(server) = self.servers.last().cloned() else {
             return Ok(None);
         };
         if Instant::now() >= self.until {
@@ -202,10 +288,6 @@ impl Walk {
                 "there are too many keys to walk over in time",
             ));
         }
-        let place = match server {
-            Some(server) => Place::Node(server.clone()),
-            None => Place::Anywhere,
-        };
         let args = vec![
             self.cursor.as_str().into(),
             Value::from_static_str("MATCH"),
@@ -214,6 +296,7 @@ impl Walk {
             number(STEP),
         ];
         let until = self.until.min(store.link.deadline());
+        let place = place_of(server.as_ref());
         let page = store.link.send("SCAN", place, args, until).await;
         // Whoever shares the server may name keys as he likes, also in no text.
         let (cursor, keys): (String, Vec<Bytes>) =
@@ -226,6 +309,9 @@ impl Walk {
             .iter()
             .filter_map(|key| store.keys.id_of(key))
             .collect();
-        Ok(Some(ids.into_iter().collect()))
+        Ok(Some(Keys {
+            server,
+            ids: ids.into_iter().collect(),
+        }))
     }
 }

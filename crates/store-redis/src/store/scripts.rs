@@ -3,6 +3,8 @@
 //! A script is one piece of straight code, from clock to answer: what it doesn't need is not in it. Nothing is defined
 //! that does not run, since Lua pays for each definition in each call.
 
+use counterfoil_core::store::RETENTION_SKEW;
+
 use crate::script::Script;
 
 macro_rules! lua {
@@ -24,6 +26,7 @@ pub(super) struct Scripts {
     pub(super) cancel: Script,
     pub(super) entomb: Script,
     pub(super) find: Script,
+    pub(super) sift: Script,
     pub(super) pick: Script,
     pub(super) drop: Script,
 }
@@ -40,8 +43,10 @@ impl Scripts {
     }
 
     fn on(clock: &str) -> Self {
+        let skew = RETENTION_SKEW.as_millis().to_string();
+        let names = lua!("names").replace("{skew}", &skew);
         let script = |parts: &[&str]| {
-            let mut all = vec![clock, lua!("stands")];
+            let mut all = vec![clock, &names, lua!("stands")];
             all.extend_from_slice(parts);
             Script::new(&all)
         };
@@ -76,6 +81,7 @@ impl Scripts {
             cancel: others(lua!("cancel")),
             entomb: script(&[lua!("entomb"), write, show]),
             find: script(&[present, lua!("find")]),
+            sift: Script::new(&[clock, &names, lua!("sift")]),
             pick: script(&[present, record, lua!("pick")]),
             drop: script(&[lua!("drop")]),
         }

@@ -13,7 +13,8 @@ use counterfoil_core::{
 };
 
 use super::{
-    MAX_TRIES, Read, RedisStore, bytes, finish::check_format, flag, keeps_moving, number, span,
+    MAX_TRIES, Read, RedisStore, bytes, claim::reference, finish::check_format, flag, keeps_moving,
+    number, span,
 };
 use crate::{
     codec::{fields::state_number, seal::Kind, slots::Holder, word::Word},
@@ -33,7 +34,8 @@ impl RedisStore {
                 epoch: request.seen.next(),
             };
             let record = stored.record;
-            let claim = self.seals.claim(&record.identity, &holder, stored.taken);
+            let seals = self.seals.now();
+            let claim = seals.claim(&record.identity, &holder, stored.taken);
             let word = Word {
                 reason: record.reason,
                 ..Word::new(State::Unknown)
@@ -43,7 +45,7 @@ impl RedisStore {
                 result: Some(result),
                 ..Word::new(State::Accepted)
             });
-            let acceptance = acceptance.map(|word| self.seals.word(&holder, &word));
+            let acceptance = acceptance.map(|word| seals.word(&holder, &word));
             let args = vec![
                 digest.into(),
                 bytes(holder.owner_bytes()),
@@ -51,7 +53,7 @@ impl RedisStore {
                 bytes(holder.epoch_bytes()),
                 span(request.hold),
                 bytes(claim),
-                bytes(self.seals.word(&holder, &word)),
+                bytes(seals.word(&holder, &word)),
                 bytes(acceptance.unwrap_or_default()),
             ];
             let reply = self
@@ -118,6 +120,7 @@ impl RedisStore {
             ..Word::new(state)
         };
         let identity = &read.stored.record.identity;
+        let seals = self.seals.now();
         vec![
             read.digest.clone().into(),
             bytes(
@@ -131,9 +134,14 @@ impl RedisStore {
             bytes(holder.epoch_bytes()),
             number(state_number(state).into()),
             flag(resolution.vouched),
-            bytes(self.seals.word(&holder, &word)),
-            bytes(self.reference(Kind::ResultRef, &holder, word.result_ref.as_deref())),
-            bytes(self.seals.claim(identity, &holder, read.stored.taken)),
+            bytes(seals.word(&holder, &word)),
+            bytes(reference(
+                &seals,
+                Kind::ResultRef,
+                &holder,
+                word.result_ref.as_deref(),
+            )),
+            bytes(seals.claim(identity, &holder, read.stored.taken)),
         ]
     }
 
@@ -169,7 +177,7 @@ impl RedisStore {
                         result: read.stored.record.result.clone(),
                         ..called_off(cancellation)
                     };
-                    let word = self.seals.word(&read.stored.holder(), &word);
+                    let word = self.seals.now().word(&read.stored.holder(), &word);
                     (&self.scripts.cancel, vec![read.digest.into(), bytes(word)])
                 }
             };
@@ -195,7 +203,8 @@ impl RedisStore {
             owner: None,
             epoch: Epoch::NONE,
         };
-        let identity = self.seals.identity(
+        let seals = self.seals.now();
+        let identity = seals.identity(
             cancellation.id,
             &tombstone.identity,
             Some(tombstone.exp),
@@ -203,7 +212,7 @@ impl RedisStore {
         );
         vec![
             bytes(identity),
-            bytes(self.seals.word(&nobody, &called_off(cancellation))),
+            bytes(seals.word(&nobody, &called_off(cancellation))),
             bytes(nobody.owner_bytes()),
             bytes(nobody.epoch_bytes()),
         ]

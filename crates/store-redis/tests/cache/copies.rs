@@ -1,10 +1,10 @@
 //! What is kept, and what is believed.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use counterfoil_core::{
     KeyId, Subject,
-    fingerprint::{Key, Keyring},
+    fingerprint::Keyring,
     lifecycle::State,
     store::{Cache, RETENTION_SKEW, Record, StoreErrorKind},
 };
@@ -12,6 +12,7 @@ use counterfoil_servers::{Shared, shared};
 use counterfoil_store_redis::RedisCache;
 
 use crate::{
+    common::{key, ring},
     events::counted,
     world::{LONG, World, connected, record},
 };
@@ -170,8 +171,6 @@ async fn another_keys_copy_is_a_miss_and_a_retired_keys_is_not() {
     let record = record(State::Done);
     cache.put(&record).await.expect("kept");
 
-    let id = |id| KeyId::parse(id).expect("a short id");
-    let key = |name, byte| Key::new(id(name), &[byte; 32]).expect("a key of 32 bytes");
     let foreign = Keyring::new(key("k1", 8)).value_keys();
     let unknown = Keyring::new(key("k2", 7)).value_keys();
     // A key of the same name and another content: somebody forges. A name that is not known: a rotation that is not
@@ -184,7 +183,7 @@ async fn another_keys_copy_is_a_miss_and_a_retired_keys_is_not() {
         let (copy, events) = counted("corrupt_copy", get(&cache, &record)).await;
         assert_eq!((copy, events), (None, forged));
     }
-    let mut ring = Keyring::new(key("k1", 7));
+    let mut ring = ring();
     ring.rotate(key("k2", 9), record.created)
         .expect("another key");
     let cache = RedisCache::connect(world.config(), ring.value_keys())
@@ -192,6 +191,30 @@ async fn another_keys_copy_is_a_miss_and_a_retired_keys_is_not() {
         .expect("a cache");
     connected(&cache).await;
     assert_eq!(get(&cache, &record).await, Some(record));
+}
+
+#[tokio::test]
+async fn keys_that_come_while_it_runs_read_the_old_copies_and_seal_the_new_ones() {
+    let world = World::on(&shared(Shared::Redis));
+    let (cache, redis) = (Arc::new(world.cache().await), world.client().await);
+    let sharer = Arc::clone(&cache);
+    let (old, new) = (record(State::Done), record(State::Done));
+    cache.put(&old).await.expect("kept");
+    let mut ring = ring();
+    ring.rotate(key("k2", 9), old.created).expect("another key");
+    cache.replace_keys(ring.value_keys());
+    assert_eq!(get(&sharer, &old).await.as_ref(), Some(&old));
+    sharer.put(&new).await.expect("kept");
+    let value = redis.value(&world.key(new.id)).await;
+    assert_eq!(&value[KEY_ID], b"\x02k2");
+
+    // Without the retired key its copies are misses, and no event: nothing says who sealed them.
+    let id = KeyId::parse("k1").expect("a short id");
+    ring.drop_key_anyway(&id).expect("it is retired");
+    cache.replace_keys(ring.value_keys());
+    let (copy, events) = counted("corrupt_copy", get(&sharer, &old)).await;
+    assert_eq!((copy, events), (None, 0));
+    assert_eq!(get(&sharer, &new).await, Some(new));
 }
 
 #[tokio::test]

@@ -5,16 +5,14 @@ use std::time::Duration;
 use counterfoil_core::{
     Clock, Epoch, OperationId, Owner, ParamHash, Scope, Subject, SystemClock,
     lifecycle::{Ending, Life, State},
-    store::{Approval, Completion, Evidence, GuardClaim, Identity, Record, StoredResult},
+    store::{
+        Approval, Cache, Completion, Evidence, GuardClaim, Identity, Record, StoreError,
+        StoredResult,
+    },
 };
 use counterfoil_store_redis::{RedisCache, RedisConfig};
-use fred::{
-    clients::Client,
-    interfaces::{ClientLike, KeysInterface},
-    types::{Builder, ClusterHash, CustomCommand, FromValue, Value, config::Config},
-};
 
-use crate::common::{config, keys, prefix};
+use crate::common::{client::Redis, config, keys, prefix};
 
 pub(crate) const LONG: Duration = Duration::from_secs(86_400);
 
@@ -48,15 +46,7 @@ impl World {
     }
 
     pub(crate) async fn client(&self) -> Redis {
-        let config = Config::from_url(&self.url).expect("a valid address");
-        let client = Builder::from_config(config)
-            .with_performance_config(|performance| {
-                performance.default_command_timeout = Duration::from_secs(5);
-            })
-            .build()
-            .expect("a client");
-        client.init().await.expect("the server is there");
-        Redis(client)
+        Redis::connect(&self.url).await
     }
 
     pub(crate) fn key(&self, id: OperationId) -> String {
@@ -65,43 +55,25 @@ impl World {
 }
 
 pub(crate) async fn connected(cache: &RedisCache) {
-    use counterfoil_core::store::Cache;
-
-    let connected = async {
-        while cache.get(record(State::Done).id).await.is_err() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), connected)
-        .await
-        .expect("the cache connects");
+    let id = record(State::Done).id;
+    until_done(|| cache.get(id)).await;
 }
 
-pub(crate) struct Redis(Client);
-
-impl Redis {
-    pub(crate) async fn ask<R: FromValue>(&self, name: &'static str, words: &[&str]) -> R {
-        let command = CustomCommand::new_static(name, ClusterHash::Random, false);
-        let words: Vec<_> = words.iter().map(|word| Value::from(*word)).collect();
-        self.0.custom(command, words).await.expect("an answer")
-    }
-
-    pub(crate) async fn get(&self, key: &str) -> Option<bytes::Bytes> {
-        self.0.get(key).await.expect("an answer")
-    }
-
-    pub(crate) async fn set(&self, key: &str, value: impl Into<bytes::Bytes>) {
-        let value: bytes::Bytes = value.into();
-        let _: () = self
-            .0
-            .set(key, value, None, None, false)
-            .await
-            .expect("it is taken");
-    }
-
-    pub(crate) async fn expires_at(&self, key: &str) -> i64 {
-        self.0.pexpire_time(key).await.expect("an answer")
-    }
+/// Makes a call until it is no error.
+pub(crate) async fn until_done<T, F: Future<Output = Result<T, StoreError>>>(
+    call: impl Fn() -> F,
+) -> T {
+    let done = async {
+        loop {
+            match call().await {
+                Ok(answer) => return answer,
+                Err(_) => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), done)
+        .await
+        .expect("the cache connects")
 }
 
 /// A record in a state, with all that a record can have.

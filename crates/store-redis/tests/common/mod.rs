@@ -1,6 +1,8 @@
 //! What the tests share: keys, and stores with a prefix of their own.
 #![allow(dead_code, reason = "each test takes what it needs of it")]
 
+pub(crate) mod client;
+
 use std::{
     sync::{
         Arc,
@@ -18,9 +20,17 @@ use counterfoil_testkit::conformance::Harness;
 
 /// The same keys in every test and every process.
 pub(crate) fn keys() -> ValueKeys {
-    let id = KeyId::parse("k1").expect("a short id");
-    let key = Key::new(id, &[7; 32]).expect("a key of 32 bytes");
-    Keyring::new(key).value_keys()
+    ring().value_keys()
+}
+
+/// The ring that they are of.
+pub(crate) fn ring() -> Keyring {
+    Keyring::new(key("k1", 7))
+}
+
+pub(crate) fn key(id: &str, byte: u8) -> Key {
+    let id = KeyId::parse(id).expect("a short id");
+    Key::new(id, &[byte; 32]).expect("a key of 32 bytes")
 }
 
 /// A prefix that no other test has.

@@ -8,8 +8,7 @@ use counterfoil_store_redis::{ALostWriteMayBeRepeated, ConfigError, RedisConfig,
 use rcgen::CertifiedKey;
 
 use crate::{
-    client::Redis,
-    common::{config, keys},
+    common::{client::Redis, config, keys},
     op::{Op, alone},
 };
 

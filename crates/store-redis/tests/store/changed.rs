@@ -3,16 +3,15 @@
 use bytes::Bytes;
 use counterfoil_core::{
     OperationId, ParamHash, Subject,
+    fingerprint::Keyring,
     lifecycle::{Ending, State},
     store::{Acquired, Annotation, Completion, Record, Store, StoreErrorKind},
 };
-use counterfoil_servers::{Shared, shared};
-use counterfoil_store_redis::RedisStore;
 
 use crate::{
-    client::{Redis, key},
-    common::{config, keys, prefix},
-    op::{Op, alone, claimed, done, seen},
+    bench::Bench,
+    common::client::key,
+    op::{Op, claimed, done, seen},
 };
 
 const STATES: [State; 7] = [
@@ -25,30 +24,13 @@ const STATES: [State; 7] = [
     State::Cancelled,
 ];
 
-struct Bench {
-    redis: Redis,
-    store: RedisStore,
-    prefix: String,
-}
-
-async fn bench() -> Bench {
-    let url = shared(Shared::Redis);
-    let prefix = prefix();
-    let config = config(&url).with_prefix(&prefix).expect("a valid prefix");
-    Bench {
-        redis: Redis::connect(&url).await,
-        store: alone(config).await,
-        prefix,
-    }
-}
-
 impl Bench {
     async fn value(&self, id: OperationId) -> Bytes {
-        self.redis.get(&key(&self.prefix, id)).await
+        self.redis.value(&key(&self.prefix, id)).await
     }
 
     async fn put(&self, id: OperationId, value: impl Into<Bytes>) {
-        self.redis.set(&key(&self.prefix, id), value.into()).await;
+        self.redis.set(&key(&self.prefix, id), value).await;
     }
 
     async fn is_corrupt(&self, op: &Op) -> bool {
@@ -116,7 +98,7 @@ fn timeless(mut record: Record) -> Record {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_changed_byte_is_noticed_in_every_state() {
-    let bench = bench().await;
+    let bench = Bench::new().await;
     for state in STATES {
         let op = Op::new();
         op.reach(&bench.store, state).await;
@@ -130,7 +112,7 @@ async fn a_changed_byte_is_noticed_in_every_state() {
 /// Cut short, made longer, empty, or of another type: it can't be read, and nothing is claimed.
 #[tokio::test]
 async fn what_is_no_record_is_corrupt() {
-    let bench = bench().await;
+    let bench = Bench::new().await;
     let op = Op::new();
     let held = op.claim(&bench.store).await;
     bench
@@ -162,7 +144,7 @@ async fn what_is_no_record_is_corrupt() {
 /// One operation's record under another's key, of the same subject, is not that other's.
 #[tokio::test]
 async fn a_record_under_another_key_is_corrupt() {
-    let bench = bench().await;
+    let bench = Bench::new().await;
     let (one, other) = (Op::new(), Op::new());
     one.reach(&bench.store, State::Done).await;
     other.claim(&bench.store).await;
@@ -174,7 +156,7 @@ async fn a_record_under_another_key_is_corrupt() {
 /// What an earlier attempt said is not what the last one said, although it was sealed for the same operation.
 #[tokio::test]
 async fn an_older_attempts_word_is_not_the_last_ones() {
-    let bench = bench().await;
+    let bench = Bench::new().await;
     let op = Op::new();
     let first = op.claim(&bench.store).await;
     bench.store.release(&first).await.expect("released");
@@ -200,7 +182,7 @@ async fn an_older_attempts_word_is_not_the_last_ones() {
 /// The document's number that a final word brought can't be put back to one that was noted before.
 #[tokio::test]
 async fn an_older_reference_is_not_the_final_one() {
-    let bench = bench().await;
+    let bench = Bench::new().await;
     let op = Op::new();
     let held = op.claim(&bench.store).await;
     let mut note = Annotation::default();
@@ -226,47 +208,21 @@ async fn an_older_reference_is_not_the_final_one() {
 /// Another key's seal vouches for nothing here.
 #[tokio::test]
 async fn what_another_services_keys_sealed_is_corrupt() {
-    use counterfoil_core::fingerprint::{Key, Keyring};
-    use counterfoil_core::{KeyId, Timestamp};
-    use counterfoil_store_redis::ALostWriteMayBeRepeated;
-
-    let bench = bench().await;
+    let bench = Bench::new().await;
     let op = Op::new();
     op.reach(&bench.store, State::Done).await;
 
-    let key = |byte| Key::new(KeyId::parse("k1").expect("short"), &[byte; 32]).expect("32 bytes");
-    let config = || {
-        config(&shared(Shared::Redis))
-            .with_prefix(&bench.prefix)
-            .expect("a valid prefix")
-    };
-    let foreign = Keyring::new(key(8)).value_keys();
-    let theirs = RedisStore::alone(config(), foreign, ALostWriteMayBeRepeated)
-        .await
-        .expect("the server is there");
+    // A key of the same name, and another one.
+    let foreign = Keyring::new(crate::common::key("k1", 8)).value_keys();
+    let theirs = bench.with_keys(foreign).await;
     let error = theirs.find(op.id).await.expect_err("not theirs");
     assert_eq!(error.kind(), StoreErrorKind::Corrupt);
-
-    // After a rotation the key that sealed it still verifies.
-    let mut ring = Keyring::new(key(7));
-    let next = Key::new(KeyId::parse("k2").expect("short"), &[9; 32]).expect("32 bytes");
-    ring.rotate(next, Timestamp::from_unix_secs(1_800_000_000))
-        .expect("another key");
-    let ours = RedisStore::alone(config(), ring.value_keys(), ALostWriteMayBeRepeated)
-        .await
-        .expect("the server is there");
-    assert_eq!(op.record(&ours).await, op.record(&bench.store).await);
-    // And what it seals, the old ring can't open: rotate by adding the key to every instance first.
-    let later = Op::new();
-    later.claim(&ours).await;
-    assert!(bench.is_corrupt(&later).await);
-    let _ = keys();
 }
 
 /// Whose an operation is, is compared with what was vouched for.
 #[tokio::test]
 async fn anothers_operation_and_other_params_are_told_apart_from_corruption() {
-    let bench = bench().await;
+    let bench = Bench::new().await;
     let op = Op::new();
     op.reach(&bench.store, State::Done).await;
     let mut foreign = op.wish();

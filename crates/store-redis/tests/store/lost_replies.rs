@@ -15,8 +15,7 @@ use counterfoil_servers::{Proxy, Redis as Server, Shared, Weather, shared};
 use counterfoil_store_redis::RedisStore;
 
 use crate::{
-    client::Redis,
-    common::{config, prefix},
+    common::{client::Redis, config, prefix},
     op::{LONG, Op, alone, claimed, done, seen},
 };
 
@@ -112,7 +111,7 @@ impl Bench {
 }
 
 /// So that the server knows the scripts, and each call is one command.
-async fn make_every_call(store: &RedisStore) {
+pub(crate) async fn make_every_call(store: &RedisStore) {
     let op = Op::new();
     op.reach_doubt(store).await;
     let resolution = op.resolution(&op.record(store).await, Verdict::Done);

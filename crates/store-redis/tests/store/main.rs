@@ -4,13 +4,16 @@
 mod common;
 
 mod addresses;
+mod bench;
 mod changed;
-mod client;
+mod late;
 mod lost_replies;
+mod many;
 mod moving;
 mod op;
 mod outages;
 mod refusals;
+mod rotation;
 mod scripts;
 mod walks;
 mod weight;

@@ -22,7 +22,7 @@ const CONNECT: Duration = Duration::from_millis(500);
 /// The machine that runs the tests has much else to do.
 const SLACK: Duration = Duration::from_secs(2);
 
-fn quick(url: &str) -> RedisConfig {
+pub(crate) fn quick(url: &str) -> RedisConfig {
     config(url)
         .with_command_timeout(COMMAND)
         .and_then(|config| config.with_connect_timeout(CONNECT))
@@ -148,7 +148,7 @@ async fn a_dead_server_is_told_in_time_and_connected_to_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_store_that_is_dropped_is_gone_at_once() {
     let server = Server::start().expect("a server");
-    let redis = crate::client::Redis::connect(server.url()).await;
+    let redis = crate::common::client::Redis::connect(server.url()).await;
     let count = || async {
         let clients: String = redis.ask("CLIENT", &["LIST"]).await;
         clients.lines().count()

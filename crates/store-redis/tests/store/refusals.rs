@@ -10,8 +10,7 @@ use counterfoil_servers::{Proxy, Redis as Server};
 use counterfoil_store_redis::RedisStore;
 
 use crate::{
-    client::Redis,
-    common::config,
+    common::{client::Redis, config},
     op::{Op, alone, claimed},
     outages::until_it_answers,
 };

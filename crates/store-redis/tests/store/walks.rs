@@ -16,8 +16,10 @@ use counterfoil_servers::{Shared, shared};
 use counterfoil_store_redis::{RedisCache, RedisStore};
 
 use crate::{
-    client::{Redis, key},
-    common::{config, keys, prefix},
+    common::{
+        client::{Redis, key},
+        config, keys, prefix,
+    },
     op::{LONG, Op, RETENTION, alone, done},
 };
 
@@ -132,7 +134,7 @@ async fn a_corrupt_record_hides_no_other_and_is_not_dropped() {
             .expect("an answer");
     }
     let bad_key = key(&prefix, bad.id);
-    let value = redis.get(&bad_key).await;
+    let value = redis.value(&bad_key).await;
     redis.set(&bad_key, value.slice(..50)).await;
     assert_eq!(list(&store, State::Done).await, [good.id].into());
 

@@ -10,9 +10,9 @@ use counterfoil_servers::{Shared, shared};
 use counterfoil_store_redis::{ALostWriteMayBeRepeated, RedisConfig, RedisStore};
 
 use crate::{
-    client::{Redis, key},
-    common::{config, prefix},
-    op::{LONG, Op, RETENTION, alone, claimed, done, seen},
+    bench::Bench,
+    common::client::{Redis, key},
+    op::{LONG, Op, RETENTION, claimed, done, seen},
 };
 
 /// With the default prefix, a key id as long as a month's, and names as they are.
@@ -49,28 +49,10 @@ async fn a_record_without_a_result_takes_at_most_400_bytes() {
     assert!(weights.iter().all(|weight| *weight <= 400), "{weights:?}");
 }
 
-struct Bench {
-    redis: Redis,
-    store: RedisStore,
-    prefix: String,
-}
-
 impl Bench {
-    async fn new() -> Self {
-        let url = shared(Shared::Redis);
-        let prefix = prefix();
-        let config = config(&url).with_prefix(&prefix).expect("a valid prefix");
-        Self {
-            redis: Redis::connect(&url).await,
-            store: alone(config).await,
-            prefix,
-        }
-    }
-
     /// -1 where there is none.
     async fn expires_at(&self, op: &Op) -> i64 {
-        let key = key(&self.prefix, op.id);
-        self.redis.ask("PEXPIRETIME", &[&key]).await
+        self.redis.expires_at(&key(&self.prefix, op.id)).await
     }
 
     async fn complete(&self, held: &Lease, said: &Completion) {

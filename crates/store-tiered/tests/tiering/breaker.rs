@@ -210,3 +210,19 @@ async fn futures_poll<F: Future + Unpin>(future: &mut F) -> bool {
     })
     .await
 }
+
+/// Somebody has to try whether it is back, however few tasks there may be.
+#[tokio::test(start_paused = true)]
+async fn a_store_that_was_given_no_tasks_has_one() {
+    let world = World::with(|store| store.with_max_tasks(0));
+    world.done().await;
+    left_out(&world).await;
+    world.cache.be(Mood::Well);
+    advance(SECOND).await;
+    world.replay().await;
+    world.store.settled().await;
+    assert!(world.store.is_cache_in_use());
+    world.replay().await;
+    world.store.settled().await;
+    assert!(world.cache.copies().contains_key(&world.id));
+}

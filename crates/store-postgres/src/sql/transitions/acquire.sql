@@ -1,14 +1,17 @@
 -- A claim, or what stands. The insert decides who is first: whoever conflicts with it waits until it is known how that
 -- one ended, and then reads in a new snapshot, so that nobody sees nothing. Every later claim is an update that names the
 -- row as it was read; where it has moved on, all is read again.
+--
+-- It and `complete` have no settings of their own, since setting and resetting them costs as much as the insert. A session
+-- of the store is greeted with them; whoever calls from elsewhere does it through a function that has them: a batch, one
+-- for a transaction of the caller's, one for a pooler's sessions.
 CREATE FUNCTION {schema}.{table}_acquire(
     p_id uuid, p_tenant text, p_principal text, p_scope text, p_hash bytea,
     p_owner uuid, p_lease bigint, p_exp bigint, p_retention bigint, p_needs_approval boolean,
     p_seen_state smallint, p_seen_epoch bigint, p_takeover_within bigint,
     OUT answer text, OUT now bigint, OUT r {schema}.{table}
 )
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     expired boolean;
     stands smallint;

@@ -7,8 +7,7 @@ CREATE FUNCTION {schema}.{table}_complete(
     p_result_format text, p_result bytea, p_result_ref text, p_reason text,
     OUT answer text
 )
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
+LANGUAGE plpgsql AS $$
 DECLARE
     now bigint := {schema}.now_ms();
     became smallint;

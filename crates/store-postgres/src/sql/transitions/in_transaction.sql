@@ -10,7 +10,7 @@ CREATE FUNCTION {schema}.{table}_acquire_in(
     OUT answer text, OUT now bigint, OUT r {schema}.{table}
 )
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-AS $$
+SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     claim record;
 BEGIN
@@ -44,7 +44,7 @@ CREATE FUNCTION {schema}.{table}_complete_in(
     OUT answer text
 )
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-AS $$
+SET lock_timeout = '{lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     IF current_setting('transaction_isolation') <> 'read committed' THEN
         answer := 'isolation';

@@ -2,7 +2,7 @@
 -- table along its primary key.
 CREATE FUNCTION {schema}.{table}_list(p_state smallint, p_tenant text, p_from uuid, p_limit integer, OUT now bigint, OUT r {schema}.{table})
 RETURNS SETOF record
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET plan_cache_mode = auto
 AS $$
 BEGIN
     now := {schema}.now_ms();

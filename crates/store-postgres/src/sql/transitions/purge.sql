@@ -9,7 +9,7 @@ CREATE FUNCTION {schema}.{table}_purge(
     p_from uuid, p_window integer, p_limit integer, p_not_before bigint,
     OUT now bigint, OUT dropped integer, OUT next uuid, OUT due bigint
 )
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET plan_cache_mode = auto
 AS $$
 BEGIN
     now := {schema}.now_ms();
