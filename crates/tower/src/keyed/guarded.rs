@@ -21,7 +21,7 @@ use crate::{
     confirm::{Gone, Guarded, Prepared, Rest},
     headers,
     http_answer::Refusal,
-    request::{Reading, essence, json_of, says_json, values},
+    request::{Reading, essence, json_of, says_json, sent_uri, values},
 };
 
 /// A gate, and where its key stands.
@@ -148,7 +148,7 @@ impl<P: Send + Sync + 'static> Guarded for KeyGuard<P> {
         body: &Bytes,
     ) -> Result<Box<dyn Prepared>, Refusal> {
         let gate = &self.gate;
-        let uri = &parts.uri;
+        let uri = sent_uri(parts);
         let line =
             |keyed: Keyed| keyed.with_request(parts.method.as_str(), uri.path(), uri.query());
         let (keyed, params) = match self.bind_bytes {

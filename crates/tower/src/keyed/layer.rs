@@ -25,6 +25,10 @@ use crate::{
 /// the query as they were sent, the headers that the service declares, and the body, JSON in canonical form. The same key with anything
 /// else is `key_reused`, 422, in every state.
 ///
+/// A nested router of axum hands on a part of the path. With the feature `axum` the whole is bound all the same; without it,
+/// and under any other router that cuts the path, the layer sees no more than that part: what stands in front of it must
+/// not tell two requests apart.
+///
 /// The checks come in this order: the subject, the key's form, the body within its limits, a strict reading of its JSON, the
 /// gate's rules for keys, the params, the claim. From the claim on all is as in a
 /// [`ConfirmLayer`](crate::ConfirmLayer): what the handler sees, what its response means, and where the layer goes.

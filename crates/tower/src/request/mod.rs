@@ -25,6 +25,7 @@ use crate::{BoxError, http_answer::Refusal};
 use path::PathValues;
 
 pub(crate) use media::{essence, says_json};
+pub(crate) use path::sent_uri;
 
 /// The largest request body, unless told otherwise: 1 MiB.
 pub const DEFAULT_MAX_BODY: usize = 1 << 20;
