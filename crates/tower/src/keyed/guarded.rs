@@ -152,7 +152,8 @@ impl<P: Send + Sync + 'static> Guarded for KeyGuard<P> {
         let line =
             |keyed: Keyed| keyed.with_request(parts.method.as_str(), uri.path(), uri.query());
         let (keyed, params) = match self.bind_bytes {
-            Some(bind_bytes) if !says_json(&parts.headers) => {
+            // No body is no JSON either, and its handler gets it as it came.
+            Some(bind_bytes) if body.is_empty() || !says_json(&parts.headers) => {
                 let keyed = line(self.keyed(&subject, parts, None)?);
                 (keyed, bytes_of(gate, bind_bytes, reading, parts, body))
             }

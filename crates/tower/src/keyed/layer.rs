@@ -86,8 +86,12 @@ impl KeyLayer {
     }
 
     /// As [`new`](Self::new), for a handler that takes bodies of any kind: what claims to be JSON is read strictly and bound
-    /// in canonical form, with its media type; anything else is bound byte for byte, with `Content-Type` and
-    /// `Content-Encoding` as they were sent. The handler gets the bytes as they came.
+    /// in canonical form, with its media type; anything else, and an empty body, is bound byte for byte, with `Content-Type`
+    /// and `Content-Encoding` as they were sent. The handler gets the bytes as they came.
+    ///
+    /// A null at the top level is as if absent, unless the gate's policy is
+    /// [`Nulls::Keep`](counterfoil_core::params::Nulls::Keep). A handler of merge patches (RFC 7396), to which it says
+    /// "remove", needs that.
     #[must_use]
     pub fn of_any_body(gate: Gate<RawParams>) -> Self {
         let mut layer = Self::with_guard(gate, Some(Gate::<RawParams>::bind_bytes));

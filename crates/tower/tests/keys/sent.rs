@@ -275,11 +275,16 @@ async fn where_any_body_is_taken_what_is_not_json_is_bound_byte_for_byte() {
     ] {
         assert_problem(&send(&service, other).await, 422, "key_reused");
     }
+    let empty = "an-empty-file-of-its-own";
+    let first = send(&service, put(empty, json, None, "")).await;
+    assert_eq!((first.status, &first.body[..]), (201, &b""[..]));
+    let other = put(empty, json, None, "{}");
+    assert_problem(&send(&service, other).await, 422, "key_reused");
     let torn = put("one-more-key-of-its-own", json, None, "{");
     assert_problem(&send(&service, torn).await, 422, "params_invalid");
     let mut two = put("one-more-key-of-its-own", text, None, "a=1");
     two.headers_mut()
         .append("content-type", HeaderValue::from_static("text/html"));
     assert_problem(&send(&service, two).await, 422, "params_invalid");
-    assert_eq!(count(&runs), 2);
+    assert_eq!(count(&runs), 3);
 }
