@@ -256,6 +256,23 @@ async fn a_bounded_key_claims_until_its_time_is_over_and_is_answered_after_it() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_did_nothing_under_a_bounded_key_never_runs_once_its_time_is_over() {
+    let rules = KeyRules::default().with_max_age(DAY);
+    let world = World::with(|gate| gate.with_key_rules(rules));
+    let text = OperationId::mint(TokioClock::default().now()).to_string();
+    let keyed = world.gate.keyed(&world.agent, &key(&text)).unwrap();
+    let refuse = |_: Attempt, _: Arc<Transfer>| async { Outcome::NotExecuted };
+    world.gate.run_keyed(keyed, world.params(), refuse).await;
+    sleep(DAY + Duration::from_secs(1)).await;
+    let late = send(&world, &text, "10.00").await;
+    assert_eq!(
+        (late.status, late.executed),
+        (Status::NotExecuted, Executed::No)
+    );
+    assert_eq!(world.effects(), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_unbounded_key_runs_again_once_its_record_was_dropped() {
     let world = World::new();
     send(&world, KEY, "10.00").await;

@@ -21,7 +21,7 @@ use crate::{
     confirm::{Gone, Guarded, Prepared, Rest},
     headers,
     http_answer::Refusal,
-    request::{Reading, essence, json_of, says_json, sent_uri, values},
+    request::{Reading, essence, json_of, pointer, says_json, sent_uri, values},
 };
 
 /// A gate, and where its key stands.
@@ -78,10 +78,6 @@ fn in_body(member: &str, incoming: &mut Incoming) -> Result<Option<IdempotencyKe
     IdempotencyKey::from_text(&text)
         .map(Some)
         .map_err(|invalid| Answer::from(invalid).with_field(pointer(member)))
-}
-
-fn pointer(member: &str) -> String {
-    format!("/{}", member.replace('~', "~0").replace('/', "~1"))
 }
 
 fn key_required() -> Answer {

@@ -164,6 +164,11 @@ pub(crate) fn json_of(bytes: &Bytes) -> &[u8] {
     if bytes.is_empty() { b"{}" } else { bytes }
 }
 
+/// The JSON pointer of a member of the body (RFC 6901, section 3).
+pub(crate) fn pointer(name: &str) -> String {
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
 /// `params_invalid`: what the path or the query says can't be decoded.
 fn malformed(field: impl Into<String>) -> Answer {
     Answer::new(Status::ParamsInvalid)
