@@ -33,7 +33,7 @@ use crate::{
 /// gate's rules for keys, the params, the claim. From the claim on all is as in a
 /// [`ConfirmLayer`](crate::ConfirmLayer): what the handler sees, what its response means, and where the layer goes.
 ///
-/// Requests of a safe method (GET, HEAD, OPTIONS) pass untouched, with a key or without.
+/// Requests of a safe method (GET, HEAD, OPTIONS, and the rarer TRACE and QUERY) pass untouched, with a key or without.
 ///
 /// ```
 /// use axum::{Router, http::StatusCode, routing::post};

@@ -13,7 +13,9 @@ async fn a_safe_request_passes_untouched_whatever_its_key_is() {
         response.headers_mut().insert("x-keys", keys.into());
         Ok(response)
     });
-    for method in [Method::GET, Method::HEAD, Method::OPTIONS] {
+    let rarer = [Method::TRACE, Method::from_bytes(b"QUERY").unwrap()];
+    let methods = [Method::GET, Method::HEAD, Method::OPTIONS];
+    for method in methods.into_iter().chain(rarer) {
         for keys in [&[][..], &[KEY], &["no key, surely"], &[KEY, KEY]] {
             let mut request = Request::builder()
                 .method(method.clone())
