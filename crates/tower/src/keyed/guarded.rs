@@ -21,7 +21,7 @@ use crate::{
     confirm::{Gone, Guarded, Prepared, Rest},
     headers,
     http_answer::Refusal,
-    request::{Reading, essence, json_of, pointer, says_json, sent_uri, values},
+    request::{Reading, essence, json_of, pointer, says_json, values},
 };
 
 /// A gate, and where its key stands.
@@ -144,9 +144,9 @@ impl<P: Send + Sync + 'static> Guarded for KeyGuard<P> {
         body: &Bytes,
     ) -> Result<Box<dyn Prepared>, Refusal> {
         let gate = &self.gate;
-        let uri = sent_uri(parts);
+        let target = reading.target(parts);
         let line =
-            |keyed: Keyed| keyed.with_request(parts.method.as_str(), uri.path(), uri.query());
+            |keyed: Keyed| keyed.with_request(parts.method.as_str(), target.path(), target.query());
         let (keyed, params) = match self.bind_bytes {
             // No body is no JSON either, and its handler gets it as it came.
             Some(bind_bytes) if body.is_empty() || !says_json(&parts.headers) => {

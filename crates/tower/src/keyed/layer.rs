@@ -7,7 +7,7 @@ use counterfoil_core::{
     answer::Wording,
     engine::{Gate, RawParams},
 };
-use http::{HeaderName, request::Parts};
+use http::{HeaderName, Uri, request::Parts};
 use tower_layer::Layer;
 
 use super::guarded::{BindBytes, KeyGuard, Sent};
@@ -25,9 +25,8 @@ use crate::{
 /// the query as they were sent, the headers that the service declares, and the body, JSON in canonical form. The same key with anything
 /// else is `key_reused`, 422, in every state.
 ///
-/// A nested router of axum hands on a part of the path. With the feature `axum` the whole is bound all the same; without it,
-/// and under any other router that cuts the path, the layer sees no more than that part: what stands in front of it must
-/// not tell two requests apart.
+/// A nested router of axum hands on a part of the path. With the feature `axum` the whole is bound all the same; where
+/// anything else in front of the layer cuts the path, [`with_target`](Self::with_target) says what was sent.
 ///
 /// The checks come in this order: the subject, the key's form, the body within its limits, a strict reading of its JSON, the
 /// gate's rules for keys, the params, the claim. From the claim on all is as in a
@@ -152,6 +151,15 @@ impl KeyLayer {
     #[must_use]
     pub fn with_bound_headers(mut self, names: impl IntoIterator<Item = HeaderName>) -> Self {
         self.settings.reading.set_bound_headers(names);
+        self
+    }
+
+    /// How the target is found as it was sent: its path and query are bound. Default: with the feature `axum`, what its
+    /// outermost router saw; without it, what the layer sees. Where something in front of the layer cuts the path, two
+    /// requests that differ in the part it cut off alone would be one, and the second would get the first one's response.
+    #[must_use]
+    pub fn with_target(mut self, find: impl Fn(&Parts) -> Uri + Send + Sync + 'static) -> Self {
+        self.settings.reading.set_target(find);
         self
     }
 

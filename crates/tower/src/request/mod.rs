@@ -17,7 +17,7 @@ use counterfoil_core::{
     answer::{Answer, Status},
     engine::Incoming,
 };
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, request::Parts};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, request::Parts};
 use http_body::Body as HttpBody;
 
 use crate::{BoxError, http_answer::Refusal};
@@ -25,7 +25,6 @@ use crate::{BoxError, http_answer::Refusal};
 use path::PathValues;
 
 pub(crate) use media::{essence, says_json};
-pub(crate) use path::sent_uri;
 
 /// The largest request body, unless told otherwise: 1 MiB.
 pub const DEFAULT_MAX_BODY: usize = 1 << 20;
@@ -34,6 +33,7 @@ pub const DEFAULT_MAX_BODY: usize = 1 << 20;
 pub const DEFAULT_BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 type SubjectOf = Arc<dyn Fn(&Parts) -> Option<Subject> + Send + Sync>;
+type TargetOf = Arc<dyn Fn(&Parts) -> Uri + Send + Sync>;
 
 /// How requests are read.
 #[derive(Clone)]
@@ -42,6 +42,7 @@ pub(crate) struct Reading {
     pub(crate) max_body: usize,
     pub(crate) body_timeout: Duration,
     path_values: PathValues,
+    target: TargetOf,
     bound_headers: Arc<[HeaderName]>,
     /// Whether a body may be anything.
     pub(crate) any_media: bool,
@@ -54,6 +55,7 @@ impl Default for Reading {
             max_body: DEFAULT_MAX_BODY,
             body_timeout: DEFAULT_BODY_TIMEOUT,
             path_values: PathValues::default(),
+            target: Arc::new(path::sent),
             bound_headers: Arc::new([]),
             any_media: false,
         }
@@ -86,6 +88,10 @@ impl Reading {
         self.path_values = PathValues::custom(read);
     }
 
+    pub(crate) fn set_target(&mut self, find: impl Fn(&Parts) -> Uri + Send + Sync + 'static) {
+        self.target = Arc::new(find);
+    }
+
     pub(crate) fn set_bound_headers(&mut self, names: impl IntoIterator<Item = HeaderName>) {
         let mut names: Vec<HeaderName> = names.into_iter().collect();
         // The order in which preview and confirm list them must not matter.
@@ -97,6 +103,11 @@ impl Reading {
     /// Who calls. There is no anonymous subject.
     pub(crate) fn subject(&self, parts: &Parts) -> Result<Subject, Answer> {
         (self.subject)(parts).ok_or_else(|| Answer::new(Status::Unauthenticated))
+    }
+
+    /// The target as it was sent.
+    pub(crate) fn target(&self, parts: &Parts) -> Uri {
+        (self.target)(parts)
     }
 
     /// The whole body, within its limits, under a media type that is JSON, or under one at most where it may be anything.

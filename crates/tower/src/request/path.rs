@@ -62,16 +62,16 @@ async fn of_router(parts: &mut Parts) -> Result<Vec<(String, String)>, Answer> {
 /// The request's target as it was sent. A nested router of axum hands on the rest of the path alone: `/accounts/a/limit`
 /// and `/accounts/b/limit` would be one request under one key.
 #[cfg(feature = "axum")]
-pub(crate) fn sent_uri(parts: &Parts) -> &Uri {
+pub(super) fn sent(parts: &Parts) -> Uri {
     use axum::extract::OriginalUri;
 
     let original = parts.extensions.get::<OriginalUri>();
-    original.map_or(&parts.uri, |OriginalUri(uri)| uri)
+    original.map_or_else(|| parts.uri.clone(), |OriginalUri(uri)| uri.clone())
 }
 
 #[cfg(not(feature = "axum"))]
-pub(crate) const fn sent_uri(parts: &Parts) -> &Uri {
-    &parts.uri
+pub(super) fn sent(parts: &Parts) -> Uri {
+    parts.uri.clone()
 }
 
 #[cfg(not(feature = "axum"))]
