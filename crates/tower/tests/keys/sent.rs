@@ -8,7 +8,12 @@ async fn a_safe_request_passes_untouched_whatever_its_key_is() {
     let service = service(&layer(&world), &runs, |request| async move {
         assert!(request.extensions().get::<Attempt>().is_none());
         assert_eq!(request.headers()["accept-encoding"], "gzip");
-        let keys = request.headers().get_all("idempotency-key").iter().count();
+        let keys = request.headers().get_all("idempotency-key");
+        assert!(
+            keys.iter().all(HeaderValue::is_sensitive),
+            "no log shows it"
+        );
+        let keys = keys.iter().count();
         let mut response = Response::new(request.into_body());
         response.headers_mut().insert("x-keys", keys.into());
         Ok(response)
