@@ -34,6 +34,9 @@ const MOVABLE_BYTES: &str = "4194304";
 /// How large the default partition may be for the server to read it while all calls wait, in bytes.
 const READABLE: &str = "67108864";
 
+/// With more partitions than this, a transition that is planned anew costs less than one that locks them all.
+const MANY_DAYS: &str = "64";
+
 /// How often a transition reads a row again that moves on under it.
 const ROUNDS: &str = "100";
 
@@ -90,6 +93,7 @@ impl SchemaName {
             .replace("{movable}", MOVABLE)
             .replace("{movable_bytes}", MOVABLE_BYTES)
             .replace("{readable}", READABLE)
+            .replace("{many_days}", MANY_DAYS)
             .replace("{rounds}", ROUNDS)
             .replace("{fillfactor}", FILLFACTOR)
             .replace("{in_doubt_reason}", IN_DOUBT)

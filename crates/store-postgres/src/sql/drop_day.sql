@@ -127,6 +127,7 @@ BEGIN
         RAISE EXCEPTION 'too many rows have to stay' USING ERRCODE = 'program_limit_exceeded';
     END IF;
     EXECUTE format('DROP TABLE %s', place);
+    PERFORM {schema}.fit_plans();
     -- The lock is held until the commit is through. A standby that lost this would still have the day: it is not waited
     -- for, and what is acknowledged after it comes after it.
     PERFORM set_config('synchronous_commit', 'local', true);

@@ -34,6 +34,31 @@ BEGIN
 END
 $$;
 
+-- How the transitions plan: once in a session while days are few, and each call anew when they are many. The first locks
+-- every partition at each call, the second only its own and costs the planning. Whoever calls this holds a lock on the
+-- default partition, so that no two change the same function.
+CREATE FUNCTION {schema}.fit_plans() RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    wanted text;
+    transition regprocedure;
+BEGIN
+    SELECT CASE WHEN count(*) > {many_days} THEN 'force_custom_plan' ELSE 'force_generic_plan' END INTO wanted
+    FROM pg_inherits AS i WHERE i.inhparent = '{schema}.operations'::regclass;
+    FOR transition IN
+        SELECT p.oid FROM pg_proc AS p, unnest(p.proconfig) AS c
+        WHERE p.pronamespace = {schema_text}::regnamespace AND p.proname LIKE 'operations\_%'
+            AND c LIKE 'plan\_cache\_mode=%' AND c <> 'plan_cache_mode=' || wanted
+    LOOP
+        EXECUTE format('ALTER FUNCTION %s SET plan_cache_mode = %s', transition, wanted);
+    END LOOP;
+EXCEPTION WHEN insufficient_privilege THEN
+    -- Whoever owns the tables need not own the functions. Then they stay as they are.
+    NULL;
+END
+$$;
+
 -- Makes the partition of a day, and says whether there is one now. Call it in a transaction of its own.
 --
 -- Whoever is planning a statement on the default partition meanwhile looks for its row there and nowhere else. So a row
@@ -77,6 +102,7 @@ BEGIN
     -- Fails, and undoes all of it, if a row of this day has come to the default partition since the look at it.
     EXECUTE format('ALTER TABLE {schema}.operations ATTACH PARTITION %I.%I FOR VALUES FROM (%L) TO (%L)',
         {schema_text}, partition_name, first, next);
+    PERFORM {schema}.fit_plans();
     -- The locks are held until the commit is through. A standby that lost this would still have the rows where they were.
     PERFORM set_config('synchronous_commit', 'local', true);
     RETURN true;
