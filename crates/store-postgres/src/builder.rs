@@ -132,7 +132,7 @@ impl PostgresStoreBuilder {
         self
     }
 
-    /// How long a listing or a purge may take.
+    /// How long a listing, a purge or the dropping of a day may take.
     pub const fn with_scan(mut self, limit: Duration) -> Self {
         self.limits.scan = limit;
         self

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::{
     Config, Error, Row,
     config::TargetSessionAttrs,
@@ -14,6 +14,7 @@ use tokio_postgres::{
 use crate::{
     failure::{self, Failure, Warnings},
     machine::Statement,
+    template::LOCK_TIMEOUT,
     wire::Wire,
 };
 
@@ -40,6 +41,16 @@ pub(crate) struct Database {
     /// Named statements live in a session, which a transaction pooler gives to another client after each transaction.
     named_statements: bool,
     warnings: Arc<Warnings>,
+}
+
+/// What became of a statement that runs by itself.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Ran {
+    Through,
+    /// Others were in the way. The rest of a build may be left behind.
+    Hindered,
+    /// Nobody waits for it any more.
+    OutOfTime,
 }
 
 impl Database {
@@ -140,6 +151,48 @@ impl Database {
             }
             Err(_) => Err(Failure::Final(failure::timed_out(sent))),
         }
+    }
+
+    /// Runs a statement that the server takes outside of a transaction only. Whether it has come to its end by `until`:
+    /// where not, it may run on, on a connection that nobody has any more.
+    pub(crate) async fn run(&self, until: Instant, ddl: &str) -> Result<Ran, Failure> {
+        let object = self
+            .pool
+            .get()
+            .await
+            .map_err(|error| Failure::Final(failure::of_pool(error)))?;
+        let lent = Lent::new(object);
+        let Ok(ran) = timeout_at(until, self.patiently(&lent, ddl)).await else {
+            return Ok(Ran::OutOfTime);
+        };
+        let Err(error) = ran else {
+            lent.give_back();
+            return Ok(Ran::Through);
+        };
+        if failure::is_in_step(&error) {
+            lent.give_back();
+        }
+        if failure::is_hindrance(&error) {
+            let error = failure::cause(error);
+            tracing::debug!(%error, "an index of a day could not be built or dropped now");
+            return Ok(Ran::Hindered);
+        }
+        Err(failure::of_statement(error))
+    }
+
+    /// A build waits for transactions that began before it, longer than a call waits for a row. Behind a pooler the session
+    /// has no limit to lift.
+    async fn patiently(&self, lent: &Lent, ddl: &str) -> Result<(), Error> {
+        let client = lent.client();
+        if !self.named_statements {
+            return client.batch_execute(ddl).await;
+        }
+        client.batch_execute("SET lock_timeout = 0").await?;
+        let ran = client.batch_execute(ddl).await;
+        client
+            .batch_execute(&format!("SET lock_timeout = '{LOCK_TIMEOUT}'"))
+            .await?;
+        ran
     }
 
     async fn ask(

@@ -73,7 +73,8 @@
 //!
 //! Whoever migrates creates the schema, or tables and functions in one that exists. Whoever serves needs `USAGE` on the
 //! schema and to read and write its tables; to make and drop partitions it must own them, else operations go to the default
-//! partition and the store says so in the log.
+//! partition and the store says so in the log. With more than 64 days it had better own the functions too, so that calls
+//! can be made to lock only their own day.
 
 mod builder;
 mod calls;

@@ -15,7 +15,7 @@ CREATE FUNCTION {schema}.{table}_acquire_batch(
 )
 RETURNS SETOF record
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '{batch_lock_timeout}' AS $$
+SET lock_timeout = '{batch_lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     calls integer := cardinality(p_ids);
     begun timestamptz := clock_timestamp();

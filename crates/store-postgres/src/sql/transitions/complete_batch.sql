@@ -12,7 +12,7 @@ CREATE FUNCTION {schema}.{table}_complete_batch(
     OUT places bigint[], OUT answers text[]
 )
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '{batch_lock_timeout}'
+SET lock_timeout = '{batch_lock_timeout}' SET plan_cache_mode = force_generic_plan
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE
     now bigint := {schema}.now_ms();
