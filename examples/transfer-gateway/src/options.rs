@@ -6,7 +6,10 @@ use std::{ffi::OsString, fmt, net::SocketAddr, path::PathBuf, str::FromStr, time
 
 use lexopt::Arg;
 
-use crate::{language::Language, store::Place};
+use crate::{
+    language::Language,
+    store::{Place, VARIABLE as STORE},
+};
 
 /// What is asked of the program.
 #[derive(Debug)]
@@ -90,10 +93,15 @@ impl fmt::Debug for KeysText {
     }
 }
 
-/// Reads the arguments that follow the program's name.
-pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, Misuse> {
+/// Reads the arguments that follow the program's name. The store may stand in the environment instead, whose variable for
+/// it is `store`.
+pub(crate) fn parse(
+    args: impl IntoIterator<Item = OsString>,
+    store: Option<OsString>,
+) -> Result<Command, Misuse> {
     let mut parser = lexopt::Parser::from_args(args);
     let mut options = Options::default();
+    let mut names_store = false;
     let mut demo = false;
     // The first option that the demo doesn't know.
     let mut beyond_demo = None;
@@ -113,6 +121,10 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             "help" => return Ok(Command::Help),
             "version" => return Ok(Command::Version),
             "lang" => {}
+            "store" => {
+                names_store = true;
+                beyond_demo = beyond_demo.or_else(|| Some(name.clone()));
+            }
             _ => beyond_demo = beyond_demo.or_else(|| Some(name.clone())),
         }
         take(&mut options, &name, &mut parser)?;
@@ -123,15 +135,25 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             None => Ok(Command::Demo(options.language)),
         };
     }
+    if let Some(store) = store.filter(|_| !names_store) {
+        options.store = from_environment(store)?;
+    }
     check(&options)?;
     Ok(Command::Serve(Box::new(options)))
+}
+
+fn from_environment(store: OsString) -> Result<Place, Misuse> {
+    let store = store
+        .into_string()
+        .map_err(|_| misuse(format!("{STORE} is not UTF-8")))?;
+    Place::parse(STORE, &store).map_err(misuse)
 }
 
 fn take(options: &mut Options, name: &str, parser: &mut lexopt::Parser) -> Result<(), Misuse> {
     let times = &mut options.times;
     match name {
         "listen" => options.listen = value(name, "an address such as 127.0.0.1:8080", parser)?,
-        "store" => options.store = Place::parse(&text(name, parser)?).map_err(misuse)?,
+        "store" => options.store = Place::parse("--store", &text(name, parser)?).map_err(misuse)?,
         "accept-lost-writes" => options.accept_lost_writes = true,
         "ledger" => options.ledger = Some(parser.value()?.into()),
         "keys" => options.keys = Some(KeysText(text(name, parser)?)),
@@ -273,7 +295,12 @@ mod tests {
     use super::*;
 
     fn parsed(line: &str) -> Result<Command, String> {
-        parse(line.split_whitespace().map(OsString::from)).map_err(|misuse| misuse.to_string())
+        parsed_with(line, None)
+    }
+
+    fn parsed_with(line: &str, store: Option<&str>) -> Result<Command, String> {
+        let words = line.split_whitespace().map(OsString::from);
+        parse(words, store.map(OsString::from)).map_err(|misuse| misuse.to_string())
     }
 
     fn options(line: &str) -> Options {
@@ -363,6 +390,27 @@ mod tests {
         assert_eq!(o.store, Place::Redis("redis://host".to_owned()));
         let o = options("--store tiered:postgres://host/db,redis://host");
         assert!(matches!(o.store, Place::Tiered { .. }));
+    }
+
+    #[test]
+    fn the_store_may_stand_in_the_environment_and_an_option_wins() {
+        let url = "postgres://user:secret@host/db";
+        let store = |line| match parsed_with(line, Some(url)) {
+            Ok(Command::Serve(options)) => options.store,
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(store(""), Place::Postgres(url.to_owned()));
+        assert_eq!(store("--store memory:"), Place::Memory);
+        assert!(matches!(
+            parsed_with("demo", Some(url)),
+            Ok(Command::Demo(_))
+        ));
+        for url in ["", "mysql://secret@host", "redis://user:secret@host"] {
+            let refused = parsed_with("", Some(url)).expect_err(url);
+            assert!(!refused.contains("secret"), "{refused}");
+        }
+        let refused = parsed_with("", Some("")).expect_err("it is none");
+        assert!(refused.contains("COUNTERFOIL_STORE"), "{refused}");
     }
 
     #[test]
