@@ -13,9 +13,11 @@ use crate::{
 /// The version that this library needs, and the last one that it knows.
 pub(crate) const VERSION: i32 = 1;
 
+const ACQUIRE: &str = include_str!("sql/transitions/acquire.sql");
+
 /// Each transition, for each table.
 const TRANSITIONS: [&str; 15] = [
-    include_str!("sql/transitions/acquire.sql"),
+    ACQUIRE,
     include_str!("sql/transitions/acquire_batch.sql"),
     include_str!("sql/transitions/renew.sql"),
     include_str!("sql/transitions/complete.sql"),
@@ -49,11 +51,20 @@ fn first(schema: &SchemaName) -> String {
         for transition in TRANSITIONS {
             text.push_str(&schema.fill_for(transition, table));
         }
+        text.push_str(&schema.fill_for(&acquire_in_batch(), table));
     }
     text.push_str(&schema.fill(
         "SELECT {schema}.create_partition(day) FROM {schema}.next_days() WHERE NOT is_made;",
     ));
     text
+}
+
+/// The transition of a claim once more, for use in a batch, with the patience of one: a function's own settings hold inside
+/// of it, whoever calls it.
+fn acquire_in_batch() -> String {
+    ACQUIRE
+        .replace("{table}_acquire(", "{table}_acquire_in_batch(")
+        .replace("{lock_timeout}", "{batch_lock_timeout}")
 }
 
 /// Brings the schema to [`VERSION`]. Does nothing where it is there already.

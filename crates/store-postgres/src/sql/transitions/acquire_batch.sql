@@ -1,5 +1,6 @@
 -- Many claims in one statement and one commit: those that found nothing on record by one insert, all others through the
--- transition, which alone knows what to say to them. p_fresh marks those to insert, of each id at most one.
+-- transition, which alone knows what to say to them, and which here has no more patience with a held row than the batch.
+-- p_fresh marks those to insert, of each id at most one.
 --
 -- Both go in the order of the ids. Two batches then wait for each other in one direction only, where they would deadlock
 -- otherwise. Each is a command of its own in this function, with a snapshot of its own, so that whoever conflicted with
@@ -68,7 +69,7 @@ BEGIN
             WHERE NOT (c.fresh AND c.id = ANY (claimed))
             ORDER BY c.id, c.place
         ) AS u,
-        LATERAL {schema}.{table}_acquire(
+        LATERAL {schema}.{table}_acquire_in_batch(
             u.id, u.tenant, u.principal, u.scope, u.hash, u.owner, u.lease, u.exp, u.retention, u.needs_approval,
             u.seen_state, u.seen_epoch, u.takeover_within
         ) AS a,
