@@ -1,9 +1,8 @@
-//! A statement's way to the server and back: a connection from the pool, deadlines around it, and what becomes of the
-//! connection when the way is cut short.
+//! A statement's way to the server and back: a connection from the pool, and deadlines around it.
 
 use std::{sync::Arc, time::Duration};
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio::time::timeout;
 use tokio_postgres::{
     Config, Error, Row,
@@ -13,6 +12,7 @@ use tokio_postgres::{
 
 use crate::{
     failure::{self, Failure, Warnings},
+    lent::Lent,
     machine::Statement,
     wire::Wire,
 };
@@ -185,33 +185,4 @@ pub(crate) fn typed<'a>(
 enum Broken {
     Preparing(Error),
     Asking(Error),
-}
-
-/// A connection that goes back to the pool only when it is known to be idle. Dropped otherwise, because a deadline has
-/// passed or the caller went away, it is closed: a statement may still run on it, and the next borrower would wait for
-/// that one. Nothing is cancelled: a claim or a completion on its way may well commit.
-struct Lent(Option<Object>);
-
-impl Lent {
-    fn new(object: Object) -> Self {
-        Self(Some(object))
-    }
-
-    fn client(&self) -> &deadpool_postgres::ClientWrapper {
-        self.0
-            .as_ref()
-            .expect("it is taken only when it is given up")
-    }
-
-    fn give_back(mut self) {
-        drop(self.0.take());
-    }
-}
-
-impl Drop for Lent {
-    fn drop(&mut self) {
-        if let Some(object) = self.0.take() {
-            drop(Object::take(object));
-        }
-    }
 }
