@@ -180,3 +180,29 @@ async fn a_call_that_is_dropped_poisons_no_connection() {
     assert_eq!(pids, [pid]);
     place.unlock().await;
 }
+
+/// A pooler gives the question that is put behind the statement the same session.
+#[tokio::test]
+async fn a_call_that_is_dropped_behind_a_pooler_poisons_no_connection() {
+    let url = shared(Shared::PgBouncer);
+    let mut place = Place::at(&url, |builder| {
+        builder.with_max_connections(1).behind_transaction_pooler()
+    })
+    .await;
+    // Whoever looks keeps statements in his session.
+    place.other = crate::common::client(&shared(Shared::Postgres)).await;
+    let op = Op::now();
+    let held = claimed(place.store.acquire(&op.wish()).await.expect("it is free"));
+    place.lock().await;
+    let dropped = {
+        let store = place.store.clone();
+        tokio::spawn(async move { store.release(&held).await })
+    };
+    place.waiting_for("transactionid").await;
+    dropped.abort();
+    assert!(dropped.await.expect_err("it was dropped").is_cancelled());
+    let asked = Instant::now();
+    place.store.find(op.id).await.expect("the connection again");
+    assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
+    place.unlock().await;
+}
