@@ -1,9 +1,8 @@
-//! A statement's way to the server and back: a connection from the pool, deadlines around it, and what becomes of the
-//! connection when the way is cut short.
+//! A statement's way to the server and back: a connection from the pool, and deadlines around it.
 
 use std::{sync::Arc, time::Duration};
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::{
     Config, Error, Row,
@@ -13,6 +12,7 @@ use tokio_postgres::{
 
 use crate::{
     failure::{self, Failure, Warnings},
+    lent::Lent,
     machine::Statement,
     template::LOCK_TIMEOUT,
     wire::Wire,
@@ -161,8 +161,8 @@ impl Database {
             .get()
             .await
             .map_err(|error| Failure::Final(failure::of_pool(error)))?;
-        let lent = Lent::new(object);
-        let Ok(ran) = timeout_at(until, self.patiently(&lent, ddl)).await else {
+        let mut lent = Lent::new(object);
+        let Ok(ran) = timeout_at(until, self.patiently(&mut lent, ddl)).await else {
             return Ok(Ran::OutOfTime);
         };
         let Err(error) = ran else {
@@ -182,16 +182,16 @@ impl Database {
 
     /// A build waits for transactions that began before it, longer than a call waits for a row. Behind a pooler the session
     /// has no limit to lift.
-    async fn patiently(&self, lent: &Lent, ddl: &str) -> Result<(), Error> {
-        let client = lent.client();
+    async fn patiently(&self, lent: &mut Lent, ddl: &str) -> Result<(), Error> {
         if !self.named_statements {
-            return client.batch_execute(ddl).await;
+            return lent.client().batch_execute(ddl).await;
         }
-        client.batch_execute("SET lock_timeout = 0").await?;
-        let ran = client.batch_execute(ddl).await;
-        client
-            .batch_execute(&format!("SET lock_timeout = '{LOCK_TIMEOUT}'"))
-            .await?;
+        lent.set_altered(true);
+        lent.client().batch_execute("SET lock_timeout = 0").await?;
+        let ran = lent.client().batch_execute(ddl).await;
+        let restored = format!("SET lock_timeout = '{LOCK_TIMEOUT}'");
+        lent.client().batch_execute(&restored).await?;
+        lent.set_altered(false);
         ran
     }
 
@@ -238,33 +238,4 @@ pub(crate) fn typed<'a>(
 enum Broken {
     Preparing(Error),
     Asking(Error),
-}
-
-/// A connection that goes back to the pool only when it is known to be idle. Dropped otherwise, because a deadline has
-/// passed or the caller went away, it is closed: a statement may still run on it, and the next borrower would wait for
-/// that one. Nothing is cancelled: a claim or a completion on its way may well commit.
-struct Lent(Option<Object>);
-
-impl Lent {
-    fn new(object: Object) -> Self {
-        Self(Some(object))
-    }
-
-    fn client(&self) -> &deadpool_postgres::ClientWrapper {
-        self.0
-            .as_ref()
-            .expect("it is taken only when it is given up")
-    }
-
-    fn give_back(mut self) {
-        drop(self.0.take());
-    }
-}
-
-impl Drop for Lent {
-    fn drop(&mut self) {
-        if let Some(object) = self.0.take() {
-            drop(Object::take(object));
-        }
-    }
 }

@@ -26,7 +26,7 @@ use crate::{
 /// Keeps records in Postgres. Cheap to clone: clones share the pool.
 ///
 /// Made by [`PostgresStore::builder`]. Cancellation: a call whose future is dropped may have been applied; its connection
-/// is closed, never used again.
+/// is used again once the server has ended the statement, and not before.
 #[derive(Clone)]
 pub struct PostgresStore {
     pub(crate) database: Arc<Database>,
@@ -81,8 +81,8 @@ impl Store for PostgresStore {
         Capabilities::basic(self.commit_delay)
     }
 
-    /// A claim that meets another transaction waits for it, up to half a second. Then it is told what stood before that
-    /// one, or `NotApplied` where that would be no answer.
+    /// A claim that has to write what another transaction has written and not committed waits for that one, up to half a
+    /// second. Then it is told what stood before it, or `NotApplied` where that would be no answer.
     async fn acquire(&self, request: &Acquire) -> Result<Acquired, StoreError> {
         acquire::check(request)?;
         self.lanes.acquire(request).await
@@ -137,7 +137,8 @@ impl Store for PostgresStore {
         query::find(&self.database, self.machines.of(id), id).await
     }
 
-    /// Walks both tables along their primary keys: no state is indexed, since that would make every completion dearer.
+    /// Walks both tables along their primary keys: no state is indexed, since that would make every completion dearer. A page
+    /// has at most 1,000 records, and ends early after 4 MiB of results and evidence from either table.
     async fn list(&self, listing: &Listing) -> Result<Page, StoreError> {
         query::list(&self.database, &self.machines, listing).await
     }

@@ -18,6 +18,9 @@ const BATCH_PATIENCE: &str = "1s";
 /// A result of so many bytes is not sent together with others' answers. 256 that are just smaller make 4 MiB.
 const LARGE: &str = "16384";
 
+/// Results and evidence of so many bytes end a page of a listing, which is kept in memory on both sides.
+const PAGE_WEIGHT: &str = "4194304";
+
 /// How long the making and the dropping of a partition waits for calls under way. New calls queue behind it meanwhile.
 const DDL_LOCK_TIMEOUT: &str = "100ms";
 
@@ -88,6 +91,7 @@ impl SchemaName {
             .replace("{batch_lock_timeout}", BATCH_LOCK_TIMEOUT)
             .replace("{batch_patience}", BATCH_PATIENCE)
             .replace("{large}", LARGE)
+            .replace("{page_weight}", PAGE_WEIGHT)
             .replace("{ddl_lock_timeout}", DDL_LOCK_TIMEOUT)
             .replace("{day_lock_timeout}", DAY_LOCK_TIMEOUT)
             .replace("{movable}", MOVABLE)
