@@ -3,16 +3,20 @@
 mod common;
 
 use std::{
-    sync::{Arc, atomic::AtomicUsize},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
 use common::{
-    BODY, Liar, Read, Script, Step, World, confirm, count, counter, response, send,
+    BODY, Liar, Read, Script, Step, World, agent, confirm, count, counter, response, send,
     server::{Protocol, Server},
     wrapped,
 };
-use counterfoil_tower::Body;
+use counterfoil_core::Scope;
+use counterfoil_tower::{Body, KeyLayer, PreviewService};
 use http::{HeaderMap, HeaderValue, Request};
 use http_body::SizeHint;
 use tokio::{
@@ -20,6 +24,7 @@ use tokio::{
     net::TcpStream,
     time::timeout,
 };
+use tower::{Layer, service_fn};
 
 /// A handler on a socket, and what is written to it by hand.
 struct Socket {
@@ -328,4 +333,43 @@ async fn the_layer_too_refuses_a_body_that_is_not_as_long_as_its_head_says() {
     ] {
         assert_eq!(layered(fields).await.word(), "completed", "{fields:?}");
     }
+}
+
+#[tokio::test]
+async fn a_preview_refuses_it_as_well() {
+    let world = World::new();
+    let mut request = confirm("");
+    request
+        .headers_mut()
+        .insert("content-length", HeaderValue::from_static("28"));
+    let told = send(PreviewService::new(world.gate.clone()), request).await;
+    assert_eq!((told.status, told.word()), (408, "body_timeout"));
+}
+
+/// Of a text any part is a text: only the head can tell that it is a part.
+#[tokio::test]
+async fn under_a_key_a_part_of_a_body_is_not_bound_and_the_key_is_still_free() {
+    let world = World::new();
+    let scope = Scope::new("notes.create");
+    let gate = world.counterfoil.raw_gate(scope).build().unwrap();
+    let runs = counter();
+    let counted = Arc::clone(&runs);
+    let service = KeyLayer::of_any_body(gate).layer(service_fn(move |_: Request<Body>| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        async { response(201, "noted") }
+    }));
+    let note = |body: &'static str| {
+        Request::post("/notes")
+            .extension(agent())
+            .header("idempotency-key", "8e03978e-40d5-43dd-bc93-6894a57f9324")
+            .header("content-type", "text/plain")
+            .header("content-length", "14")
+            .body(Body::from(body))
+            .unwrap()
+    };
+    let part = send(service.clone(), note("pay 10")).await;
+    assert_eq!((part.status, part.word()), (408, "body_timeout"));
+    assert_eq!((count(&runs), world.asked()), (0, 0));
+    let whole = send(service, note("pay 10 to bob.")).await;
+    assert_eq!((whole.status, whole.word()), (201, "completed"));
 }

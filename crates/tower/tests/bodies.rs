@@ -3,92 +3,15 @@
 
 mod common;
 
-use std::sync::{Arc, atomic::AtomicUsize};
-
 use bytes::Bytes;
 use common::{
-    Liar, Script, Step, World, count, counter,
-    server::{BOTH, Came, Protocol, Server},
-    wrapped,
+    Liar, Script, Step, count,
+    server::BOTH,
+    stage::{Stage, assert_done_without_a_body, data, sum},
 };
-use counterfoil_tower::{Body, BoxError, ConfirmLayer, Replay};
-use http::{HeaderMap, HeaderValue, Response, response};
+use counterfoil_tower::{Body, BoxError, ConfirmLayer, Doubt};
 use http_body::SizeHint;
 use http_body_util::BodyExt;
-
-/// A handler on a socket, whose retries are verbatim.
-struct Stage {
-    world: World,
-    fingerprint: String,
-    runs: Arc<AtomicUsize>,
-    server: Server,
-}
-
-impl Stage {
-    async fn set<B>(
-        protocol: Protocol,
-        layer: impl FnOnce(ConfirmLayer) -> ConfirmLayer,
-        handler: impl Fn(response::Builder) -> http::Result<Response<B>> + Clone + Send + 'static,
-    ) -> Self
-    where
-        B: http_body::Body<Data = Bytes> + Send + 'static,
-        B::Error: Into<BoxError>,
-    {
-        let world = World::new();
-        let fingerprint = world.fingerprint().await;
-        let runs = counter();
-        let layer = layer(world.layer().with_replay(Replay::Verbatim));
-        let service = wrapped(&layer, &runs, move |_, _| {
-            let response = handler(Response::builder());
-            async move { Ok(response?) }
-        });
-        let server = Server::start(service, protocol).await;
-        Self {
-            world,
-            fingerprint,
-            runs,
-            server,
-        }
-    }
-
-    /// A confirm.
-    async fn ask(&self) -> Came {
-        self.server
-            .ask(self.server.confirm(&self.fingerprint))
-            .await
-    }
-
-    /// The first answer and a retry's. The handler ran for the first alone.
-    async fn twice(&self) -> (Came, Came) {
-        let answers = (self.ask().await, self.ask().await);
-        assert_eq!(count(&self.runs), 1);
-        answers
-    }
-
-    async fn status(&self) -> String {
-        self.world.status(&self.fingerprint).await
-    }
-}
-
-fn data(bytes: impl Into<Bytes>) -> Step {
-    Step::Data(bytes.into())
-}
-
-fn sum() -> HeaderMap {
-    HeaderMap::from_iter([(
-        http::HeaderName::from_static("x-sum"),
-        HeaderValue::from_static("7"),
-    )])
-}
-
-/// The retry of a run that is done and whose body was not kept.
-fn assert_done_without_a_body(retry: &Came) {
-    assert!(retry.whole);
-    assert_eq!(retry.word(), "already_completed");
-    let json = retry.json();
-    assert_eq!(json["executed"], "yes");
-    assert!(json.get("result").is_none(), "{json}");
-}
 
 #[tokio::test]
 async fn whatever_the_frames_hold_a_retry_gets_the_same_bytes() {
@@ -128,62 +51,6 @@ async fn whatever_the_frames_hold_a_retry_gets_the_same_bytes() {
 }
 
 #[tokio::test]
-async fn trailers_are_kept_and_replayed() {
-    for protocol in BOTH {
-        let stage = Stage::set(
-            protocol,
-            |layer| layer,
-            |response| {
-                let mut trailers = sum();
-                trailers.append("x-sum", HeaderValue::from_bytes(b"\xff").unwrap());
-                trailers.append("set-cookie", HeaderValue::from_static("session=secret"));
-                trailers.append("server-timing", HeaderValue::from_static("db;dur=1"));
-                response
-                    .header("trailer", "x-sum, server-timing")
-                    .body(Script::new([data("body"), Step::Trailers(trailers)]))
-            },
-        );
-        let (one, two) = stage.await.twice().await;
-        let first = one.trailers.expect("trailers");
-        assert_eq!(first["server-timing"], "db;dur=1");
-        let kept = two.trailers.as_ref().expect("trailers");
-        let sums: Vec<_> = kept.get_all("x-sum").iter().collect();
-        assert_eq!(sums, first.get_all("x-sum").iter().collect::<Vec<_>>());
-        assert_eq!(
-            (sums.len(), kept.len()),
-            (2, 2),
-            "those of the first call are not replayed"
-        );
-        assert_eq!((&one.body[..], &two.body[..]), (&b"body"[..], &b"body"[..]));
-        assert_eq!(two.header("trailer"), "x-sum, server-timing");
-    }
-}
-
-#[tokio::test]
-async fn a_caller_that_takes_no_trailers_gets_the_body_and_the_next_one_gets_both() {
-    let stage = Stage::set(
-        Protocol::Http1,
-        |layer| layer,
-        |response| {
-            let body = Script::new([data("body"), Step::Trailers(sum())]);
-            response.header("trailer", "x-sum").body(body)
-        },
-    );
-    let stage = stage.await;
-    for takes in [false, true, false] {
-        let mut request = stage.server.confirm(&stage.fingerprint);
-        if !takes {
-            request.headers_mut().remove("te");
-        }
-        let came = stage.server.ask(request).await;
-        assert!(came.whole);
-        assert_eq!(came.body, b"body");
-        assert_eq!(came.trailers, takes.then(sum));
-    }
-    assert_eq!(count(&stage.runs), 1);
-}
-
-#[tokio::test]
 async fn a_body_past_the_limit_comes_whole_with_its_trailers_and_is_not_kept() {
     const FRAME: usize = 64 * 1024;
     for protocol in BOTH {
@@ -208,23 +75,6 @@ async fn a_body_past_the_limit_comes_whole_with_its_trailers_and_is_not_kept() {
         assert_eq!(one.trailers, Some(sum()));
         assert_done_without_a_body(&two);
         assert_eq!(two.trailers, None);
-    }
-}
-
-#[tokio::test]
-async fn trailers_count_against_the_limit() {
-    for (limit, kept) in [(10, true), (9, false)] {
-        let layer = move |layer: ConfirmLayer| layer.with_max_result(limit);
-        let stage = Stage::set(Protocol::Http2, layer, |response| {
-            response.body(Script::new([data("body"), Step::Trailers(sum())]))
-        });
-        let (one, two) = stage.await.twice().await;
-        assert_eq!(one.trailers, Some(sum()));
-        if kept {
-            assert_eq!((&two.body[..], two.trailers), (&b"body"[..], Some(sum())));
-        } else {
-            assert_done_without_a_body(&two);
-        }
     }
 }
 
@@ -282,6 +132,22 @@ async fn a_body_that_breaks_off_within_the_limit_comes_as_far_as_it_got_and_is_i
             let two = stage.ask().await;
             assert!(two.whole);
             assert_eq!((two.word(), count(&stage.runs)), ("outcome_unknown", 1));
+        }
+    }
+}
+
+#[tokio::test]
+async fn for_a_model_a_body_that_breaks_off_is_answered_for() {
+    for protocol in BOTH {
+        let layer = |layer: ConfirmLayer| layer.with_doubt(Doubt::Answer);
+        let stage = Stage::set(protocol, layer, |response| {
+            response.body(Script::new([data("half"), Step::Fail]))
+        });
+        let (one, two) = stage.await.twice().await;
+        for came in [one, two] {
+            assert!(came.whole);
+            assert_eq!(came.word(), "outcome_unknown");
+            assert_eq!(came.json()["executed"], "unknown");
         }
     }
 }
@@ -407,6 +273,22 @@ async fn a_body_that_says_too_much_breaks_where_it_ends() {
             "{protocol:?}"
         );
         assert_eq!(one.body, b"four");
+        assert_done_without_a_body(&two);
+    }
+}
+
+#[tokio::test]
+async fn a_large_body_whose_size_is_known_comes_with_it() {
+    const LARGE: usize = 3 << 20;
+    for protocol in BOTH {
+        let stage = Stage::set(
+            protocol,
+            |layer| layer,
+            |response| response.body(Body::from(vec![b'l'; LARGE])),
+        );
+        let (one, two) = stage.await.twice().await;
+        assert_eq!((one.whole, one.body.len()), (true, LARGE));
+        assert_eq!(one.header("content-length"), LARGE.to_string());
         assert_done_without_a_body(&two);
     }
 }

@@ -6,6 +6,7 @@
 )]
 
 pub mod server;
+pub mod stage;
 
 use std::{
     collections::VecDeque,
