@@ -5,6 +5,7 @@
 //! the path, the query and the headers are joined last, after the credential was found good.
 
 mod buffer;
+mod framing;
 mod media;
 mod path;
 mod query;
@@ -111,12 +112,14 @@ impl Reading {
     }
 
     /// The whole body, within its limits, under a media type that is JSON, or under one at most where it may be anything.
-    pub(crate) async fn body<B>(&self, parts: &mut Parts, body: B) -> Result<Bytes, Answer>
+    pub(crate) async fn body<B>(&self, parts: &mut Parts, body: B) -> Result<Bytes, Refusal>
     where
         B: HttpBody<Data = Bytes> + Send,
         B::Error: Into<BoxError>,
     {
+        framing::check_one(&parts.headers)?;
         let bytes = buffer::read(body, self.max_body, self.body_timeout).await?;
+        framing::check_length(&parts.headers, bytes.len() as u64)?;
         if self.any_media {
             media::check_one(&parts.headers)?;
         } else {
