@@ -97,8 +97,9 @@ impl Machines {
 /// A whole record in one column; see `row`.
 const RECORD: &str = "pg_catalog.record_send(a.r)";
 
-/// Of what was claimed its epoch and the count of its attempts, of all else the record.
-const CLAIM: &str = "a.answer, a.now, (a.r).epoch, (a.r).attempts, CASE WHEN a.answer <> 'claimed' THEN pg_catalog.record_send(a.r) END";
+/// What a claim needs: of what was claimed its epoch and the count of its attempts, of all else but a first claim the record.
+const CLAIM: &str = "a.answer, a.now, (a.r).epoch, (a.r).attempts, \
+    CASE WHEN a.answer NOT IN ('first', 'claimed') THEN pg_catalog.record_send(a.r) END";
 
 impl Machine {
     fn new(schema: &SchemaName, table: &str, sessions: Sessions) -> Self {

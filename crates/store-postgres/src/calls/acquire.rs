@@ -90,8 +90,11 @@ pub(super) fn read_answer(
         return Ok(None);
     }
     let (epoch, attempts) = (reader.get()?, reader.get()?);
-    if answer == "claimed" {
-        let claimed = claimed(request, epoch, attempts)?;
+    if let "first" | "claimed" = answer {
+        let claimed = match answer {
+            "first" => first_claim(request),
+            _ => claimed(request, epoch, attempts)?,
+        };
         return Ok(Some((Acquired::Claimed(claimed), now)));
     }
     let record = reader.record(now)?.map(Box::new);
@@ -128,6 +131,16 @@ pub(crate) fn check(request: &Acquire) -> Result<(), StoreError> {
     } else {
         Err(misuse("the Postgres store holds no guards"))
     }
+}
+
+/// What an insert makes.
+pub(super) fn first_claim(request: &Acquire) -> Claimed {
+    let lease = Lease {
+        id: request.id,
+        owner: request.claim.owner,
+        epoch: Epoch::from_u64(1),
+    };
+    Claimed::new(lease, 1)
 }
 
 /// Of what was claimed only the epoch and the count of attempts are not known already.

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use counterfoil_core::{
-    Epoch, Timestamp,
-    store::{Acquire, Acquired, Claimed, Lease, StoreError},
+    Timestamp,
+    store::{Acquire, Acquired, StoreError},
 };
 use tokio_postgres::{Row, types::ToSql};
 
@@ -85,7 +85,7 @@ impl<'a> Batch<'a> {
             .zip(&self.columns.fresh)
         {
             if *fresh && claimed.binary_search(&call.id.into()).is_ok() {
-                *told = Some(Ok(Acquired::Claimed(first_claim(call))));
+                *told = Some(Ok(Acquired::Claimed(acquire::first_claim(call))));
             }
         }
         for row in more {
@@ -137,14 +137,4 @@ impl<'a> Columns<'a> {
             &self.takeovers_within,
         ]
     }
-}
-
-/// What an insert makes.
-fn first_claim(call: &Acquire) -> Claimed {
-    let lease = Lease {
-        id: call.id,
-        owner: call.claim.owner,
-        epoch: Epoch::from_u64(1),
-    };
-    Claimed::new(lease, 1)
 }

@@ -20,8 +20,7 @@ DECLARE
 BEGIN
     FOR round IN 1..{rounds} LOOP
         now := {schema}.now_ms();
-        expired := coalesce(p_exp <= now, false);
-        IF NOT p_needs_approval AND NOT expired AND p_seen_state IS NULL THEN
+        IF NOT p_needs_approval AND p_seen_state IS NULL AND (p_exp IS NULL OR p_exp > now) THEN
             INSERT INTO {schema}.{table} AS t (
                 operation_id, owner, created, updated, deadline, exp, retention, epoch, attempts, state,
                 param_hash, scope, tenant, principal
@@ -30,12 +29,12 @@ BEGIN
                 p_hash, p_scope, p_tenant, p_principal
             ) ON CONFLICT DO NOTHING;
             IF FOUND THEN
-                answer := 'claimed';
-                r.epoch := 1;
-                r.attempts := 1;
+                -- Epoch and attempts are 1: to fill the record with them would cost as much as the answer.
+                answer := 'first';
                 RETURN;
             END IF;
         END IF;
+        expired := coalesce(p_exp <= now, false);
 
         SELECT t.* INTO r FROM {schema}.{table} AS t WHERE t.operation_id = p_id;
         IF NOT FOUND THEN

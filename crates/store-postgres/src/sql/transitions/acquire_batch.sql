@@ -74,7 +74,7 @@ BEGIN
             u.seen_state, u.seen_epoch, u.takeover_within
         ) AS a,
         LATERAL (
-            SELECT a.answer <> 'claimed'
+            SELECT a.answer NOT IN ('first', 'claimed')
                 AND (coalesce(octet_length((a.r).result), 0) > {large} OR (a.r).evidence IS NOT NULL) AS is_large
         ) AS l;
     END IF;

@@ -14,13 +14,25 @@ DECLARE
     r {schema}.{table};
     same boolean;
 BEGIN
-    UPDATE {schema}.{table} AS t SET
-        {complete_set}
-    WHERE t.operation_id = p_id AND t.owner = p_owner AND t.epoch = p_epoch AND {t_is_open}
-    RETURNING t.state INTO became;
-    IF FOUND THEN
-        answer := CASE WHEN became = p_state THEN 'completed' ELSE 'in_doubt' END;
-        RETURN;
+    -- What nearly every call says, without the questions that the others need: the same as below, in less time.
+    IF p_state = {done} THEN
+        UPDATE {schema}.{table} AS t SET
+            state = {done}, deadline = p_deadline, updated = now, result_format = p_result_format, result = p_result,
+            result_ref = coalesce(p_result_ref, t.result_ref), reason = p_reason
+        WHERE t.operation_id = p_id AND t.owner = p_owner AND t.epoch = p_epoch AND {t_is_open};
+        IF FOUND THEN
+            answer := 'completed';
+            RETURN;
+        END IF;
+    ELSE
+        UPDATE {schema}.{table} AS t SET
+            {complete_set}
+        WHERE t.operation_id = p_id AND t.owner = p_owner AND t.epoch = p_epoch AND {t_is_open}
+        RETURNING t.state INTO became;
+        IF FOUND THEN
+            answer := CASE WHEN became = p_state THEN 'completed' ELSE 'in_doubt' END;
+            RETURN;
+        END IF;
     END IF;
 
     SELECT t.* INTO r FROM {schema}.{table} AS t WHERE t.operation_id = p_id FOR UPDATE;
