@@ -98,6 +98,16 @@ impl Reading {
         (self.subject)(parts).ok_or_else(|| Answer::new(Status::Unauthenticated))
     }
 
+    /// The whole body, within its limits, whatever it is.
+    #[cfg(feature = "grpc")]
+    pub(crate) async fn bytes<B>(&self, body: B) -> Result<Bytes, Answer>
+    where
+        B: HttpBody<Data = Bytes> + Send,
+        B::Error: Into<BoxError>,
+    {
+        buffer::read(body, self.max_body, self.body_timeout).await
+    }
+
     /// The whole body, within its limits, under a media type that is JSON, or under one at most where it may be anything.
     pub(crate) async fn body<B>(&self, parts: &mut Parts, body: B) -> Result<Bytes, Answer>
     where
