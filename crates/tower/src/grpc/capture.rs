@@ -13,7 +13,7 @@ use tokio::{
 use tonic::Code;
 
 use super::{
-    held,
+    deliver, held,
     reply::{self, Reply},
 };
 use crate::{Body, BoxError, confirm::Limits, headers};
@@ -108,6 +108,8 @@ async fn hand_on(
     let mut response = Response::new(Body::new(held));
     *response.status_mut() = parts.status;
     *response.headers_mut() = parts.headers.clone();
+    // What stands is told in the trailers, and is not a method's to forge.
+    deliver::forget(response.headers_mut());
     let end = tx.clone();
     // Nobody may be waiting any more.
     drop(early.send(Early { response, end }));

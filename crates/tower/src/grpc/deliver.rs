@@ -37,6 +37,7 @@ pub(super) fn reply(told: &Told, own: Option<Captured>, wording: &Wording) -> Re
     if told.own_reply
         && let Some(mut response) = own.and_then(Captured::into_response)
     {
+        forget(response.headers_mut());
         headers::tell(response.headers_mut(), answer);
         return response;
     }
@@ -59,8 +60,16 @@ pub(super) fn trailers(told: &Told, own: Option<Captured>, wording: &Wording) ->
             trailers
         }
     };
+    forget(&mut trailers);
     headers::tell(&mut trailers, answer);
     trailers
+}
+
+/// Takes out what only we may say.
+pub(super) fn forget(metadata: &mut HeaderMap) {
+    for name in [headers::STATUS, headers::OPERATION_ID, headers::REPLAYED] {
+        metadata.remove(name);
+    }
 }
 
 /// The first reply as it was; `None` where the answer carries none, or not all of it.

@@ -154,6 +154,10 @@ impl<M, P: Params> GrpcGate<M, P> {
     }
 
     /// What a gRPC status other than `OK` means without the handler's word. Default: [`Failures::ByWord`].
+    ///
+    /// With [`Failures::ByStatusWhileClean`], while the attempt is clean, `UNAUTHENTICATED`, `PERMISSION_DENIED` and
+    /// `RESOURCE_EXHAUSTED` release the operation; `INVALID_ARGUMENT`, `NOT_FOUND`, `FAILED_PRECONDITION`, `OUT_OF_RANGE` and
+    /// `UNIMPLEMENTED` fail it for good.
     #[must_use]
     pub fn with_failures(self, failures: Failures) -> Self {
         self.with(|config| config.failures = failures)

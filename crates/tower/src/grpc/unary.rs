@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderValue};
 use prost::Message;
 use tonic::{Request, Response, metadata::MetadataMap};
 
-use super::{GrpcGate, answer_status, meaning, ready::Told, reply::Reply};
+use super::{GrpcGate, answer_status, deliver, meaning, ready::Told, reply::Reply};
 use crate::headers;
 
 impl<M, P: Params> GrpcGate<M, P> {
@@ -162,9 +162,7 @@ fn subject(found: Option<&Subject>) -> Result<Subject, Answer> {
 /// Ours win: what stands is not a handler's to forge.
 fn add(to: &mut MetadataMap, told: HeaderMap) {
     let mut all = std::mem::take(to).into_headers();
-    for name in [headers::STATUS, headers::OPERATION_ID, headers::REPLAYED] {
-        all.remove(name);
-    }
+    deliver::forget(&mut all);
     all.extend(told);
     *to = MetadataMap::from_headers(all);
 }

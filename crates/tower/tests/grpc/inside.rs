@@ -37,6 +37,7 @@ async fn a_confirm_runs_once_and_a_retry_gets_the_first_reply() {
                 let metadata = response.metadata_mut();
                 metadata.insert("x-receipt", MetadataValue::from_static("r-1"));
                 metadata.insert("counterfoil-status", MetadataValue::from_static("forged"));
+                metadata.insert("idempotent-replayed", MetadataValue::from_static("true"));
                 Ok(response)
             })
             .await

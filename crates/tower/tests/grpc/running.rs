@@ -147,8 +147,15 @@ async fn what_was_declared_not_executed_is_told_as_it_was_and_runs_again() {
 }
 
 #[tokio::test]
-async fn a_reply_without_a_final_status_is_unknown_whatever_the_word_was() {
-    let ends: [fn() -> Response<Script>; 4] = [
+async fn a_reply_without_an_end_or_a_status_is_unknown_whatever_the_word_was() {
+    let ends: [fn() -> Response<Script>; 5] = [
+        || {
+            // A status in the head, and then no end.
+            let mut response = scripted(vec![Step::Fail]);
+            let ok = HeaderValue::from_static("0");
+            response.headers_mut().insert("grpc-status", ok);
+            response
+        },
         || scripted(frames(&["paid"])),
         || scripted(vec![Step::Data(frame(0, b"")), Step::Fail]),
         || scripted(vec![Step::Panic]),
@@ -192,7 +199,8 @@ async fn a_caller_that_goes_away_changes_nothing() {
     });
     let fingerprint = world.fingerprint().await;
     let caller = tokio::spawn(send(service.clone(), confirm(&fingerprint)));
-    begun.recv().await.unwrap();
+    let begins = tokio::time::timeout(std::time::Duration::from_secs(5), begun.recv());
+    begins.await.expect("the method begins").unwrap();
     caller.abort();
     assert!(caller.await.unwrap_err().is_cancelled());
     let meanwhile = send(service.clone(), confirm(&fingerprint)).await;
@@ -207,6 +215,38 @@ async fn a_caller_that_goes_away_changes_nothing() {
         .await
         .unwrap();
     assert_eq!(world.status(&fingerprint).await, "already_completed");
+}
+
+#[tokio::test]
+async fn what_stands_is_not_a_methods_to_forge() {
+    for limit in [1 << 20, 1] {
+        let world = World::new();
+        let layer = GrpcLayer::new().with_method(PATH, gate(&world).with_max_result(limit));
+        let service = wrapped(&layer, &counter(), |_, _| async {
+            let mut response = reply(&["paid"]);
+            for (name, value) in [
+                ("counterfoil-status", "already_completed"),
+                ("counterfoil-operation-id", "x"),
+                ("idempotent-replayed", "true"),
+            ] {
+                let value = HeaderValue::from_static(value);
+                response.headers_mut().append(name, value.clone());
+                response.headers_mut().append(name, value);
+            }
+            Ok(response)
+        });
+        let got = send(service, confirm(&world.fingerprint().await)).await;
+        assert_eq!(got.word(), "completed");
+        let trailers = got.trailers.unwrap();
+        let told = |name: &str| -> Vec<HeaderValue> {
+            let head = got.metadata.get_all(name).iter();
+            head.chain(trailers.get_all(name)).cloned().collect()
+        };
+        assert_eq!(told("counterfoil-status"), ["completed"]);
+        assert_eq!(told("counterfoil-operation-id").len(), 1);
+        assert_ne!(told("counterfoil-operation-id"), ["x"]);
+        assert_eq!(told("idempotent-replayed"), [] as [&str; 0]);
+    }
 }
 
 #[tokio::test]
