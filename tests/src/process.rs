@@ -37,6 +37,7 @@ impl Program {
         // Settings of the machine change no test.
         command
             .env_remove("COUNTERFOIL_KEYS")
+            .env_remove("COUNTERFOIL_STORE")
             .env_remove("RUST_LOG")
             .env_remove("NO_COLOR");
         command.args(arguments).stdin(Stdio::null());

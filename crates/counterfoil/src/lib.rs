@@ -83,7 +83,7 @@ mod texts {
 
 #[cfg(all(doctest, feature = "memory", feature = "grpc"))]
 mod grpc_texts {
-    #[doc = include_str!("../../../docs/guides/09-grpc.md")]
+    #[doc = include_str!("../../../docs/guides/10-grpc.md")]
     mod grpc {}
 }
 

@@ -2,6 +2,7 @@
 //!
 //! - [`Redis`], [`RedisCluster`], [`RedisSentinel`], [`Postgres`] and [`PgBouncer`] are servers of one's own: to kill,
 //!   to freeze, to restart.
+//!   A Postgres can have a [standby](Postgres::standby_of), and a [small disk](PostgresStarter::small_disk) to fill up.
 //! - [`shared`] gives the address of a server that all tests of a run share, and that none of them harms.
 //!   [`SharedServers`] starts those; `cargo xtask test` and `cargo xtask servers` do.
 //! - [`Proxy`] is a wire to one of them that can be made to fail.

@@ -26,6 +26,22 @@ pub(crate) fn postgres() -> Result<PathBuf, Error> {
         })
 }
 
+/// Postgres's program that copies a server, of the same installation if that has it.
+pub(crate) fn pg_basebackup(programs: &Path) -> Result<PathBuf, Error> {
+    // The path may hold a link to a part of the programs.
+    let real = fs::canonicalize(programs.join("postgres")).ok();
+    let real = real.as_deref().and_then(Path::parent).map(Path::to_owned);
+    real.into_iter()
+        .chain(path())
+        .chain(debian())
+        .map(|directory| directory.join("pg_basebackup"))
+        .find(|file| file.is_file())
+        .ok_or(Error::Missing {
+            program: "pg_basebackup",
+            package: "postgresql-client",
+        })
+}
+
 fn path() -> impl Iterator<Item = PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).collect::<Vec<_>>().into_iter()

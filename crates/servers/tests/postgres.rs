@@ -135,3 +135,43 @@ fn what_it_can_not_do_it_says_with_the_end_of_its_log() {
     assert!(text.contains("ended by itself"), "{text}");
     assert!(text.contains("no_such_setting"), "{text}");
 }
+
+#[test]
+fn a_standby_follows_its_primary_and_takes_over() {
+    let primary = Postgres::start().expect("it starts");
+    let standby = Postgres::standby_of(&primary).start().expect("it starts");
+    assert_eq!(sql(standby.url(), "SELECT pg_is_in_recovery()"), "t");
+    let known = "SELECT application_name FROM pg_stat_replication WHERE state = 'streaming'";
+    common::eventually("the replication", || sql(primary.url(), known) == "standby");
+    sql(primary.url(), "CREATE TABLE t AS SELECT 7 AS n");
+    common::eventually("the copy", || sql(standby.url(), "SELECT n FROM t") == "7");
+
+    primary.kill().expect("it dies");
+    assert_eq!(sql(standby.url(), "SELECT pg_promote()"), "t");
+    sql(standby.url(), "UPDATE t SET n = 8");
+    standby.restart().expect("it comes back");
+    assert_eq!(sql(standby.url(), "SELECT n FROM t"), "8");
+}
+
+#[test]
+#[ignore = "needs a user namespace, which not every system allows: `cargo xtask test` tries"]
+fn a_small_disk_is_full_at_its_size_and_is_seen_by_its_server_alone() {
+    let starter = Postgres::starter().small_disk(8);
+    let server = starter.start().expect("it starts");
+    let place = server.small_disk();
+    let make = format!("CREATE TABLESPACE small LOCATION '{}'", place.display());
+    assert_eq!(sql(server.url(), &make), "CREATE TABLESPACE");
+    let fill = |rows| {
+        let fill = format!(
+            "CREATE TABLE t{rows} TABLESPACE small AS SELECT n FROM generate_series(1, {rows}) AS n"
+        );
+        sql(server.url(), &fill)
+    };
+    // 36 bytes each.
+    assert_eq!(fill(100_000), "SELECT 100000");
+    let full = fill(200_000);
+    assert!(full.contains("No space left on device"), "{full}");
+    let seen = std::fs::read_dir(&place).expect("it is there").count();
+    assert_eq!(seen, 0);
+    assert_eq!(sql(server.url(), "SELECT 1"), "1");
+}

@@ -28,6 +28,10 @@ pub struct PostgresStoreBuilder {
 impl PostgresStore {
     /// Begins with a URL such as `postgres://user:password@host:5432/database`.
     ///
+    /// Without `sslmode` in it that is `prefer`, which here means plain text, password and all as whoever sits in between can
+    /// read it, until the store is given root certificates: they make it `require`, and nothing is sent before the server
+    /// has proved who it is. See [`with_tls_roots`](PostgresStoreBuilder::with_tls_roots).
+    ///
     /// # Errors
     ///
     /// [`ConnectError::InvalidUrl`]; the URL is not shown, since it may hold a password.
@@ -92,7 +96,8 @@ impl PostgresStoreBuilder {
         self
     }
 
-    /// At most so many connections at a time; at least one.
+    /// At most so many connections at a time; at least one. One whose call ran out of time or was dropped counts until the
+    /// server has ended the statement on it.
     pub const fn with_max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections;
         self
@@ -126,13 +131,14 @@ impl PostgresStoreBuilder {
         self
     }
 
-    /// How long the reply to a statement may take. Then a call is `Indeterminate`, and its connection closed.
+    /// How long the reply to a statement may take. Then a call is `Indeterminate`, and its connection is lent to nobody until
+    /// the server has ended the statement.
     pub const fn with_call(mut self, limit: Duration) -> Self {
         self.limits.call = limit;
         self
     }
 
-    /// How long a listing or a purge may take.
+    /// How long a listing, a purge or the dropping of a day may take.
     pub const fn with_scan(mut self, limit: Duration) -> Self {
         self.limits.scan = limit;
         self
@@ -151,7 +157,8 @@ impl PostgresStoreBuilder {
         self
     }
 
-    /// Encrypts, and verifies the server by root certificates in PEM, and its name.
+    /// Encrypts, and verifies the server by root certificates in PEM, and its name. `sslmode` is `require` from then
+    /// on, also where the URL says `prefer` or nothing: a server without TLS is refused.
     ///
     /// # Errors
     ///

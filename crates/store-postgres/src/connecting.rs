@@ -112,6 +112,12 @@ impl PostgresStoreBuilder {
         if config.get_keepalives_idle() > IDLE_PROBE {
             config.keepalives_idle(IDLE_PROBE);
         }
+        if config.get_keepalives_interval().is_none() {
+            config.keepalives_interval(NEXT_PROBE);
+        }
+        if config.get_keepalives_retries().is_none() {
+            config.keepalives_retries(PROBES);
+        }
         config
     }
 
@@ -151,6 +157,11 @@ const DEAD_AFTER: Duration = Duration::from_secs(10);
 
 /// An idle connection is probed so often: a firewall that forgets it must not cost a call its deadline.
 const IDLE_PROBE: Duration = Duration::from_secs(30);
+
+/// A probe that is not answered is sent again after this, and so many in a row end the connection where the system has no
+/// time of its own for a peer that is silent.
+const NEXT_PROBE: Duration = Duration::from_secs(5);
+const PROBES: u32 = 3;
 
 /// What a session of our own is told: bounds for statements that nobody waits for any more, the isolation that the
 /// transitions are written for, and what those have no settings of their own for: names that nobody can shadow, and plans

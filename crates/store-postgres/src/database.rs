@@ -1,10 +1,9 @@
-//! A statement's way to the server and back: a connection from the pool, deadlines around it, and what becomes of the
-//! connection when the way is cut short.
+//! A statement's way to the server and back: a connection from the pool, and deadlines around it.
 
 use std::{sync::Arc, time::Duration};
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
-use tokio::time::timeout;
+use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::{
     Config, Error, Row,
     config::TargetSessionAttrs,
@@ -13,7 +12,9 @@ use tokio_postgres::{
 
 use crate::{
     failure::{self, Failure, Warnings},
+    lent::Lent,
     machine::Statement,
+    template::LOCK_TIMEOUT,
     wire::Wire,
 };
 
@@ -40,6 +41,16 @@ pub(crate) struct Database {
     /// Named statements live in a session, which a transaction pooler gives to another client after each transaction.
     named_statements: bool,
     warnings: Arc<Warnings>,
+}
+
+/// What became of a statement that runs by itself.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Ran {
+    Through,
+    /// Others were in the way. The rest of a build may be left behind.
+    Hindered,
+    /// Nobody waits for it any more.
+    OutOfTime,
 }
 
 impl Database {
@@ -142,6 +153,48 @@ impl Database {
         }
     }
 
+    /// Runs a statement that the server takes outside of a transaction only. Whether it has come to its end by `until`:
+    /// where not, it may run on, on a connection that nobody has any more.
+    pub(crate) async fn run(&self, until: Instant, ddl: &str) -> Result<Ran, Failure> {
+        let object = self
+            .pool
+            .get()
+            .await
+            .map_err(|error| Failure::Final(failure::of_pool(error)))?;
+        let mut lent = Lent::new(object);
+        let Ok(ran) = timeout_at(until, self.patiently(&mut lent, ddl)).await else {
+            return Ok(Ran::OutOfTime);
+        };
+        let Err(error) = ran else {
+            lent.give_back();
+            return Ok(Ran::Through);
+        };
+        if failure::is_in_step(&error) {
+            lent.give_back();
+        }
+        if failure::is_hindrance(&error) {
+            let error = failure::cause(error);
+            tracing::debug!(%error, "an index of a day could not be built or dropped now");
+            return Ok(Ran::Hindered);
+        }
+        Err(failure::of_statement(error))
+    }
+
+    /// A build waits for transactions that began before it, longer than a call waits for a row. Behind a pooler the session
+    /// has no limit to lift.
+    async fn patiently(&self, lent: &mut Lent, ddl: &str) -> Result<(), Error> {
+        if !self.named_statements {
+            return lent.client().batch_execute(ddl).await;
+        }
+        lent.set_altered(true);
+        lent.client().batch_execute("SET lock_timeout = 0").await?;
+        let ran = lent.client().batch_execute(ddl).await;
+        let restored = format!("SET lock_timeout = '{LOCK_TIMEOUT}'");
+        lent.client().batch_execute(&restored).await?;
+        lent.set_altered(false);
+        ran
+    }
+
     async fn ask(
         &self,
         lent: &Lent,
@@ -185,33 +238,4 @@ pub(crate) fn typed<'a>(
 enum Broken {
     Preparing(Error),
     Asking(Error),
-}
-
-/// A connection that goes back to the pool only when it is known to be idle. Dropped otherwise, because a deadline has
-/// passed or the caller went away, it is closed: a statement may still run on it, and the next borrower would wait for
-/// that one. Nothing is cancelled: a claim or a completion on its way may well commit.
-struct Lent(Option<Object>);
-
-impl Lent {
-    fn new(object: Object) -> Self {
-        Self(Some(object))
-    }
-
-    fn client(&self) -> &deadpool_postgres::ClientWrapper {
-        self.0
-            .as_ref()
-            .expect("it is taken only when it is given up")
-    }
-
-    fn give_back(mut self) {
-        drop(self.0.take());
-    }
-}
-
-impl Drop for Lent {
-    fn drop(&mut self) {
-        if let Some(object) = self.0.take() {
-            drop(Object::take(object));
-        }
-    }
 }

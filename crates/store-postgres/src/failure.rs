@@ -81,6 +81,22 @@ pub(crate) fn is_in_step(error: &Error) -> bool {
         .is_some_and(|db| !matches!(verdict(db), Verdict::Lost))
 }
 
+/// Whether others were in the way of a statement that builds or drops an index: a lock, a deadlock, a limit of the server or
+/// an operator who cancelled it, and whoever did the same before.
+pub(crate) fn is_hindrance(error: &Error) -> bool {
+    error.code().is_some_and(|code| {
+        [
+            SqlState::LOCK_NOT_AVAILABLE,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::QUERY_CANCELED,
+            SqlState::UNDEFINED_TABLE,
+            SqlState::UNDEFINED_OBJECT,
+            SqlState::DUPLICATE_TABLE,
+        ]
+        .contains(code)
+    })
+}
+
 /// Before a statement was sent.
 pub(crate) fn of_preparing(error: Error) -> Failure {
     let closed = error.as_db_error().is_none();

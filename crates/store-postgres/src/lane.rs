@@ -2,7 +2,8 @@
 //!
 //! A caller that finds the lane free goes straight through, with a statement of its own. Whoever comes while all of the
 //! lane's statements are under way waits, and everything that has gathered goes out as one statement as soon as one of
-//! them has ended. There is no timer: an idle system pays nothing, and a busy one commits once for many.
+//! them has ended. No timer makes anybody wait for others: an idle system pays nothing, and a busy one commits once for
+//! many. Only who waits has one, which ends a wait that has become too long.
 
 use std::{
     collections::VecDeque,
@@ -11,7 +12,11 @@ use std::{
     time::Duration,
 };
 
-use tokio::{sync::oneshot, task::JoinSet, time::Instant};
+use tokio::{
+    sync::oneshot,
+    task::JoinSet,
+    time::{Instant, timeout_at},
+};
 
 /// Makes calls, alone or many in one statement.
 pub(crate) trait Statements: Send + Sync + 'static {
@@ -61,12 +66,16 @@ pub(crate) struct Limits {
 
 struct State<S: Statements> {
     under_way: usize,
+    /// In the order of their numbers.
     waiting: VecDeque<Waiting<S>>,
+    next_number: u64,
 }
 
 struct Waiting<S: Statements> {
+    number: u64,
     call: S::Call,
-    since: Instant,
+    /// After this it is not begun any more.
+    until: Instant,
     told: oneshot::Sender<S::Answer>,
 }
 
@@ -78,39 +87,57 @@ impl<S: Statements> Lane<S> {
             state: Mutex::new(State {
                 under_way: 0,
                 waiting: VecDeque::new(),
+                next_number: 0,
             }),
         }))
     }
 
-    /// Makes a call. It ends within the time to wait and the time of one statement.
+    /// Makes a call. One that has to wait and is in no statement when the time to wait is over is told so at that moment.
+    /// One that is ends with the statement, or, where that was not applied because of one of its calls, with one more.
     ///
     /// Cancellation: a call that waits is not made, one that is under way goes on or is given up with its connection.
     pub(crate) async fn call(&self, call: &S::Call) -> S::Answer {
-        let told = {
-            let mut state = self.0.state();
-            if state.under_way < self.0.limits.width {
-                state.under_way += 1;
-                None
-            } else {
-                let (told, heard) = oneshot::channel();
-                state.waiting.push_back(Waiting {
-                    call: call.clone(),
-                    since: Instant::now(),
-                    told,
-                });
-                Some(heard)
-            }
+        let Some((mut queued, mut heard)) = self.0.enter(call) else {
+            let _place = Place(Some(Arc::clone(&self.0)));
+            return self.0.statements.one(call).await;
         };
-        match told {
-            None => {
-                let _place = Place(Some(Arc::clone(&self.0)));
-                self.0.statements.one(call).await
-            }
-            Some(heard) => match heard.await {
-                Ok(answer) => answer,
-                // The task that had it was lost with it.
-                Err(_) => self.0.statements.lost(),
-            },
+        let answer = match timeout_at(queued.until, &mut heard).await {
+            Ok(answer) => answer,
+            Err(_) if queued.leave() => return self.0.statements.never_sent(),
+            // It is in a statement.
+            Err(_) => heard.await,
+        };
+        queued.is_over = true;
+        // Else the task that had it was lost with it.
+        answer.unwrap_or_else(|_| self.0.statements.lost())
+    }
+}
+
+/// A caller in the queue. One that goes takes its call along.
+struct Queued<'a, S: Statements> {
+    shared: &'a Shared<S>,
+    number: u64,
+    until: Instant,
+    is_over: bool,
+}
+
+impl<S: Statements> Queued<'_, S> {
+    /// Takes the call out of the queue; false where it is not there any more. What is in the queue is in no statement, since
+    /// both change under one lock.
+    fn leave(&mut self) -> bool {
+        self.is_over = true;
+        let mut state = self.shared.state();
+        let place = state
+            .waiting
+            .binary_search_by_key(&self.number, |waiting| waiting.number);
+        place.is_ok_and(|place| state.waiting.remove(place).is_some())
+    }
+}
+
+impl<S: Statements> Drop for Queued<'_, S> {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.leave();
         }
     }
 }
@@ -124,6 +151,32 @@ impl<S: Statements> Clone for Lane<S> {
 impl<S: Statements> Shared<S> {
     fn state(&self) -> MutexGuard<'_, State<S>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a place for a statement of the caller's own, and gives nothing; or puts the call into the queue.
+    fn enter(&self, call: &S::Call) -> Option<(Queued<'_, S>, oneshot::Receiver<S::Answer>)> {
+        let mut state = self.state();
+        if state.under_way < self.limits.width {
+            state.under_way += 1;
+            return None;
+        }
+        let until = Instant::now() + self.limits.wait;
+        let number = state.next_number;
+        state.next_number += 1;
+        let (told, heard) = oneshot::channel();
+        state.waiting.push_back(Waiting {
+            number,
+            call: call.clone(),
+            until,
+            told,
+        });
+        let queued = Queued {
+            shared: self,
+            number,
+            until,
+            is_over: false,
+        };
+        Some((queued, heard))
     }
 
     /// What has gathered, oldest first; gives the place back if that is nothing.
@@ -144,7 +197,7 @@ impl<S: Statements> Shared<S> {
             let Some(first) = state.waiting.pop_front() else {
                 break;
             };
-            if now.duration_since(first.since) > self.limits.wait {
+            if now > first.until {
                 // Its caller may have gone.
                 let _ = first.told.send(self.statements.never_sent());
             } else if !first.told.is_closed() {
@@ -186,15 +239,18 @@ const ALONE: usize = 2;
 async fn one_by_one<S: Statements>(shared: &Arc<Shared<S>>, calls: Vec<Waiting<S>>) {
     let mut under_way = JoinSet::new();
     for waiting in calls {
-        if under_way.len() >= ALONE {
-            under_way.join_next().await;
-        }
-        if waiting.told.is_closed() {
+        let may_begin = if under_way.len() < ALONE {
+            Instant::now() <= waiting.until
+        } else {
+            let free = timeout_at(waiting.until, under_way.join_next());
+            free.await.is_ok()
+        };
+        if !may_begin {
+            // The statement that it was in was not applied, so that this is true of it again. Its caller may have gone.
+            let _ = waiting.told.send(shared.statements.never_sent());
             continue;
         }
-        // Time passes while others are made alone.
-        if waiting.since.elapsed() > shared.limits.wait {
-            let _ = waiting.told.send(shared.statements.never_sent());
+        if waiting.told.is_closed() {
             continue;
         }
         let shared = Arc::clone(shared);
@@ -216,18 +272,23 @@ async fn send<S: Statements>(mut place: Place<S>, mut batch: Vec<Waiting<S>>) {
     loop {
         let (calls, callers): (Vec<_>, Vec<_>) = batch
             .into_iter()
-            .map(|waiting| (waiting.call, (waiting.since, waiting.told)))
+            .map(|waiting| (waiting.call, (waiting.number, waiting.until, waiting.told)))
             .unzip();
         let answers = match &calls[..] {
             [one] => vec![Some(shared.statements.one(one).await)],
             _ => shared.statements.many(&calls).await,
         };
         let mut alone = Vec::new();
-        for ((call, (since, told)), answer) in calls.into_iter().zip(callers).zip(answers) {
+        for ((call, (number, until, told)), answer) in calls.into_iter().zip(callers).zip(answers) {
             match answer {
                 // Its caller may have gone.
                 Some(answer) => drop(told.send(answer)),
-                None => alone.push(Waiting { call, since, told }),
+                None => alone.push(Waiting {
+                    number,
+                    call,
+                    until,
+                    told,
+                }),
             }
         }
         one_by_one(&shared, alone).await;
@@ -246,271 +307,4 @@ async fn send<S: Statements>(mut place: Place<S>, mut batch: Vec<Waiting<S>>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use tokio::{sync::Semaphore, time::timeout};
-
-    use super::*;
-
-    const BOUND: Duration = Duration::from_secs(10);
-
-    /// Answers each call with itself, once it is let through; keeps the sizes of its statements.
-    struct Gated {
-        gate: Semaphore,
-        begun: AtomicUsize,
-        sizes: Mutex<Vec<usize>>,
-    }
-
-    #[derive(Debug, PartialEq, Eq)]
-    enum Told {
-        Answer(usize),
-        NeverSent,
-        Lost,
-    }
-
-    impl Gated {
-        async fn statement(&self, size: usize) {
-            self.sizes.lock().expect("not poisoned").push(size);
-            self.begun.fetch_add(1, Ordering::SeqCst);
-            self.gate.acquire().await.expect("it stays open").forget();
-        }
-    }
-
-    impl Statements for Arc<Gated> {
-        type Call = usize;
-        type Answer = Told;
-
-        async fn one(&self, call: &usize) -> Told {
-            self.statement(1).await;
-            Told::Answer(*call)
-        }
-
-        async fn many(&self, calls: &[usize]) -> Vec<Option<Told>> {
-            self.statement(calls.len()).await;
-            assert!(!calls.contains(&POISON), "a statement that panics");
-            let apart = calls.contains(&LONER);
-            let answer = |call: &usize| (!apart).then_some(Told::Answer(*call));
-            calls.iter().map(answer).collect()
-        }
-
-        fn weight(&self, call: &usize) -> usize {
-            *call
-        }
-
-        fn never_sent(&self) -> Told {
-            Told::NeverSent
-        }
-
-        fn lost(&self) -> Told {
-            Told::Lost
-        }
-    }
-
-    const POISON: usize = 666;
-    const LONER: usize = 777;
-
-    fn lane(width: usize, batch: usize) -> (Lane<Arc<Gated>>, Arc<Gated>) {
-        let gated = Arc::new(Gated {
-            gate: Semaphore::new(0),
-            begun: AtomicUsize::new(0),
-            sizes: Mutex::default(),
-        });
-        let limits = Limits {
-            width,
-            batch,
-            weight: 10_000,
-            wait: Duration::from_secs(1),
-        };
-        (Lane::new(Arc::clone(&gated), limits), gated)
-    }
-
-    fn spawn(calls: &mut JoinSet<Told>, lane: &Lane<Arc<Gated>>, call: usize) {
-        let lane = lane.clone();
-        calls.spawn(async move { lane.call(&call).await });
-    }
-
-    async fn all(mut calls: JoinSet<Told>) -> Vec<usize> {
-        let mut answers = Vec::new();
-        while let Some(told) = timeout(BOUND, calls.join_next()).await.expect("it ends") {
-            match told.expect("no caller panics") {
-                Told::Answer(answer) => answers.push(answer),
-                other => panic!("{other:?}"),
-            }
-        }
-        answers.sort_unstable();
-        answers
-    }
-
-    async fn waiting(lane: &Lane<Arc<Gated>>, count: usize) {
-        timeout(BOUND, async {
-            while lane.0.state().waiting.len() < count {
-                tokio::task::yield_now().await;
-            }
-        })
-        .await
-        .expect("they wait");
-    }
-
-    #[tokio::test]
-    async fn a_lone_caller_has_a_statement_of_its_own() {
-        let (lane, gated) = lane(2, 8);
-        gated.gate.add_permits(1);
-        assert_eq!(lane.call(&1).await, Told::Answer(1));
-        assert_eq!(*gated.sizes.lock().expect("not poisoned"), [1]);
-        assert_eq!(lane.0.state().under_way, 0);
-    }
-
-    #[tokio::test]
-    async fn what_gathers_while_a_statement_runs_goes_out_as_one() {
-        let (lane, gated) = lane(1, 64);
-        let mut calls = JoinSet::new();
-        for call in 0..20 {
-            spawn(&mut calls, &lane, call);
-        }
-        waiting(&lane, 19).await;
-        gated.gate.add_permits(2);
-        assert_eq!(all(calls).await, (0..20).collect::<Vec<_>>());
-        assert_eq!(*gated.sizes.lock().expect("not poisoned"), [1, 19]);
-        timeout(BOUND, async {
-            while lane.0.state().under_way > 0 {
-                tokio::task::yield_now().await;
-            }
-        })
-        .await
-        .expect("the place is given back");
-    }
-
-    #[tokio::test]
-    async fn no_statement_has_more_than_a_batch() {
-        let (lane, gated) = lane(1, 8);
-        let mut calls = JoinSet::new();
-        for call in 0..20 {
-            spawn(&mut calls, &lane, call);
-        }
-        waiting(&lane, 19).await;
-        gated.gate.add_permits(100);
-        all(calls).await;
-        assert_eq!(*gated.sizes.lock().expect("not poisoned"), [1, 8, 8, 3]);
-    }
-
-    #[tokio::test]
-    async fn no_statement_weighs_more_than_it_may_unless_it_is_one_call() {
-        let (lane, gated) = lane(1, 8);
-        let mut calls = JoinSet::new();
-        for (waits, call) in [1, 6_000, 4_000, 1, 20_000, 2].into_iter().enumerate() {
-            spawn(&mut calls, &lane, call);
-            waiting(&lane, waits).await;
-        }
-        gated.gate.add_permits(100);
-        all(calls).await;
-        assert_eq!(*gated.sizes.lock().expect("not poisoned"), [1, 2, 1, 1, 1]);
-    }
-
-    #[tokio::test]
-    async fn a_batch_that_failed_for_one_of_its_calls_is_made_call_by_call() {
-        let (lane, gated) = lane(1, 8);
-        let mut calls = JoinSet::new();
-        for (waits, call) in [0, 1, LONER, 2].into_iter().enumerate() {
-            spawn(&mut calls, &lane, call);
-            waiting(&lane, waits).await;
-        }
-        gated.gate.add_permits(100);
-        assert_eq!(all(calls).await, [0, 1, 2, LONER]);
-        let sizes = gated.sizes.lock().expect("not poisoned").clone();
-        assert_eq!(sizes, [1, 3, 1, 1, 1]);
-    }
-
-    #[tokio::test]
-    async fn no_more_statements_run_than_the_lane_is_wide() {
-        let (lane, gated) = lane(3, 4);
-        let mut calls = JoinSet::new();
-        for call in 0..40 {
-            spawn(&mut calls, &lane, call);
-        }
-        waiting(&lane, 37).await;
-        assert_eq!(gated.begun.load(Ordering::SeqCst), 3);
-        gated.gate.add_permits(100);
-        assert_eq!(all(calls).await.len(), 40);
-    }
-
-    #[tokio::test]
-    async fn a_caller_that_goes_ends_no_other_call() {
-        let (lane, gated) = lane(1, 8);
-        let first = tokio::spawn({
-            let lane = lane.clone();
-            async move { lane.call(&0).await }
-        });
-        while gated.begun.load(Ordering::SeqCst) < 1 {
-            tokio::task::yield_now().await;
-        }
-        let mut calls = JoinSet::new();
-        for call in 1..5 {
-            spawn(&mut calls, &lane, call);
-        }
-        waiting(&lane, 4).await;
-        first.abort();
-        gated.gate.add_permits(10);
-        assert_eq!(all(calls).await, [1, 2, 3, 4]);
-    }
-
-    #[tokio::test]
-    async fn a_call_whose_caller_has_gone_while_it_waited_is_not_made() {
-        let (lane, gated) = lane(1, 8);
-        let mut calls = JoinSet::new();
-        spawn(&mut calls, &lane, 0);
-        while gated.begun.load(Ordering::SeqCst) < 1 {
-            tokio::task::yield_now().await;
-        }
-        let gone = tokio::spawn({
-            let lane = lane.clone();
-            async move { lane.call(&1).await }
-        });
-        waiting(&lane, 1).await;
-        gone.abort();
-        assert!(gone.await.expect_err("it was told to end").is_cancelled());
-        gated.gate.add_permits(10);
-        assert_eq!(all(calls).await, [0]);
-        assert_eq!(*gated.sizes.lock().expect("not poisoned"), [1]);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_call_that_waited_too_long_is_told_that_it_was_never_sent() {
-        let (lane, gated) = lane(1, 8);
-        let mut calls = JoinSet::new();
-        spawn(&mut calls, &lane, 0);
-        while gated.begun.load(Ordering::SeqCst) < 1 {
-            tokio::task::yield_now().await;
-        }
-        let late = tokio::spawn({
-            let lane = lane.clone();
-            async move { lane.call(&1).await }
-        });
-        waiting(&lane, 1).await;
-        tokio::time::advance(Duration::from_secs(2)).await;
-        gated.gate.add_permits(10);
-        assert_eq!(late.await.expect("it ends"), Told::NeverSent);
-        assert_eq!(all(calls).await, [0]);
-    }
-
-    #[tokio::test]
-    async fn a_statement_that_panics_leaves_the_lane_in_order() {
-        let (lane, gated) = lane(1, 8);
-        let mut calls = JoinSet::new();
-        spawn(&mut calls, &lane, 0);
-        while gated.begun.load(Ordering::SeqCst) < 1 {
-            tokio::task::yield_now().await;
-        }
-        let lost = [POISON, 1].map(|call| {
-            let lane = lane.clone();
-            tokio::spawn(async move { lane.call(&call).await })
-        });
-        waiting(&lane, 2).await;
-        gated.gate.add_permits(10);
-        for lost in lost {
-            assert_eq!(lost.await.expect("it ends"), Told::Lost);
-        }
-        assert_eq!(all(calls).await, [0]);
-        assert_eq!(lane.call(&7).await, Told::Answer(7));
-    }
-}
+mod tests;

@@ -48,8 +48,9 @@
 //!
 //! # Waits and errors
 //!
-//! Every wait has an end: see the limits of [`PostgresStoreBuilder`]. A transition waits half a second for a row that
-//! another transaction is writing. A duplicate that has only to be told what stands waits for nobody.
+//! Every wait has an end: see the limits of [`PostgresStoreBuilder`]. A call that has to write a record which another
+//! transaction has written and not committed waits for that one, up to half a second; so does a claim of an operation whose
+//! first claim is not committed. A claim that has only to be told what stands waits for nobody.
 //!
 //! `NotApplied` is what never was sent, and what the server rolled back, by its SQLSTATE. `Indeterminate` is a connection
 //! that broke, a reply that did not come in time, a server that shut down or failed over, and a commit that was
@@ -58,8 +59,16 @@
 //!
 //! # Cancellation
 //!
-//! A call whose future is dropped may have been applied, wholly or not at all. Its connection is closed, and the server is
-//! not told to cancel: a claim or a completion on its way may well commit.
+//! A call whose future is dropped may have been applied, wholly or not at all. The server is not told to cancel: a claim or a
+//! completion on its way may well commit.
+//!
+//! # Connections
+//!
+//! The connection of a call that was dropped or that ran out of time keeps its place in the pool until the server has ended
+//! the statement, so that the server never has more sessions of a store than its pool is large, also while every commit
+//! waits for a standby that is gone. Calls that find no place are `NotApplied`. The places come back when the statements
+//! end, at once when the server does, after some ten seconds without a sign of life from the other end, and in any case
+//! after ten minutes; only then one more session can stand beside each that was given up.
 //!
 //! # What voids the promise
 //!
@@ -73,7 +82,8 @@
 //!
 //! Whoever migrates creates the schema, or tables and functions in one that exists. Whoever serves needs `USAGE` on the
 //! schema and to read and write its tables; to make and drop partitions it must own them, else operations go to the default
-//! partition and the store says so in the log.
+//! partition and the store says so in the log. With more than 64 days it had better own the functions too, so that calls
+//! can be made to lock only their own day.
 
 mod builder;
 mod calls;
@@ -84,6 +94,7 @@ mod evidence;
 mod failure;
 mod lane;
 mod lanes;
+mod lent;
 mod machine;
 mod migrate;
 mod partitions;

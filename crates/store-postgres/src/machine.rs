@@ -51,6 +51,7 @@ pub(crate) struct Machines {
     pub(crate) create_partition: Statement,
     pub(crate) past_days: Statement,
     pub(crate) drop_day: Statement,
+    pub(crate) give_up: Statement,
 }
 
 impl Machines {
@@ -72,9 +73,13 @@ impl Machines {
             },
             drop_day: Statement {
                 sql: schema.fill(
-                    "SELECT a.answer, a.dropped, a.stragglers FROM {schema}.drop_day($1, $2) AS a",
+                    "SELECT a.answer, a.ddl, a.dropped, a.moved FROM {schema}.drop_day($1) AS a",
                 ),
-                types: &[Type::INT8, Type::INT4],
+                types: &[Type::INT8],
+            },
+            give_up: Statement {
+                sql: schema.fill("SELECT {schema}.give_up($1)"),
+                types: &[Type::TEXT],
             },
         }
     }

@@ -29,13 +29,12 @@ pub(crate) struct Days {
 impl Days {
     /// Makes what is missing of today's partition and those of the next two days.
     pub(crate) async fn make(&self, database: &Database, machines: &Machines, now: Timestamp) {
-        let due = match create(database, machines).await {
-            Ok(due) => due,
-            Err(error) => {
-                tracing::warn!(%error, "a day has no partition yet; its operations go to the default one");
+        let due = create(database, machines, now)
+            .await
+            .unwrap_or_else(|error| {
+                tracing::warn!(%error, "it is not known which days have a partition");
                 ms(now) + PAUSE_MS
-            }
-        };
+            });
         self.due.store(due, Ordering::Relaxed);
         self.looking.store(false, Ordering::Release);
     }
@@ -60,23 +59,42 @@ pub(crate) fn keep_up(
     }
 }
 
-/// When to look again: a day before the last partition ends.
-async fn create(database: &Database, machines: &Machines) -> Result<i64, StoreError> {
+/// When to look again: a day before the last partition ends, and soon where one is missing.
+async fn create(
+    database: &Database,
+    machines: &Machines,
+    now: Timestamp,
+) -> Result<i64, StoreError> {
     let rows = database.call(&machines.next_days, &[]).await?;
-    let mut due = i64::MAX;
+    let mut last = None;
+    let mut missing = rows.is_empty();
     for row in &rows {
         let mut reader = Reader::new(row);
         let day: i64 = reader.get()?;
-        if reader.get()? || create_one(database, machines, day).await? {
-            due = day * DAY_MS;
-        } else {
-            tracing::warn!(
-                day,
-                "a day has too many operations in the default partition to get one of its own"
-            );
+        if reader.get()? {
+            last = Some(day);
+            continue;
+        }
+        // Whatever is in the way of one day may not be in that of the next.
+        match create_one(database, machines, day).await {
+            Ok(true) => last = Some(day),
+            Ok(false) => {
+                missing = true;
+                tracing::warn!(
+                    day,
+                    "the default partition has too many operations for a day to get a partition of its own"
+                );
+            }
+            Err(error) => {
+                missing = true;
+                tracing::warn!(%error, day, "a day has no partition yet; its operations go to the default one");
+            }
         }
     }
-    Ok(due)
+    Ok(match last {
+        Some(last) if !missing => last * DAY_MS,
+        _ => ms(now) + PAUSE_MS,
+    })
 }
 
 async fn create_one(

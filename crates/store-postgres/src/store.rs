@@ -26,7 +26,7 @@ use crate::{
 /// Keeps records in Postgres. Cheap to clone: clones share the pool.
 ///
 /// Made by [`PostgresStore::builder`]. Cancellation: a call whose future is dropped may have been applied; its connection
-/// is closed, never used again.
+/// is used again once the server has ended the statement, and not before.
 #[derive(Clone)]
 pub struct PostgresStore {
     pub(crate) database: Arc<Database>,
@@ -40,10 +40,15 @@ pub struct PostgresStore {
 impl PostgresStore {
     /// Drops the oldest day whose records are past their time, whole: at most one in a call.
     ///
-    /// Records of that day that are open or not past their time move to the default partition first, and stay what they
-    /// are; a day with more than 10,000 of them is left, and this process looks at it again after ten minutes. So is a
-    /// day whose locks are not to be had within 200 ms. While a day is judged, updates of all time-ordered ids wait, so that
-    /// this belongs in a quiet hour.
+    /// Nobody waits while a day is judged: an index of the records that have to stay is built beside all calls. Then all
+    /// calls wait for some milliseconds, in which those records move to the default partition, and stay what they are. A
+    /// day with more than 1,000 of them, or with 4 MiB of results in them, is left, and this process looks at it again
+    /// after ten minutes.
+    ///
+    /// A day is left too, and tried again after most of a minute, where another process is at it, where a transaction
+    /// that stays open has touched the store's tables or keeps the index from being finished, and where the time is over:
+    /// [`with_scan`](crate::PostgresStoreBuilder::with_scan) is the limit of all of a call. For the lock on all calls it
+    /// tries five times, for 100 ms at most, and new calls queue behind each try.
     ///
     /// # Errors
     ///
@@ -51,7 +56,8 @@ impl PostgresStore {
     ///
     /// # Cancellation
     ///
-    /// If the future is dropped, the day may have been dropped. Calling again is harmless.
+    /// If the future is dropped, the day may have been dropped, or an index of it been left, which the next call uses or
+    /// clears up. Calling again is harmless.
     pub async fn drop_days(&self) -> Result<DroppedDays, StoreError> {
         drop_days::drop_days(&self.database, &self.machines, &self.progress.days).await
     }
@@ -75,8 +81,8 @@ impl Store for PostgresStore {
         Capabilities::basic(self.commit_delay)
     }
 
-    /// A claim that meets another transaction waits for it, up to half a second. Then it is told what stood before that
-    /// one, or `NotApplied` where that would be no answer.
+    /// A claim that has to write what another transaction has written and not committed waits for that one, up to half a
+    /// second. Then it is told what stood before it, or `NotApplied` where that would be no answer.
     async fn acquire(&self, request: &Acquire) -> Result<Acquired, StoreError> {
         acquire::check(request)?;
         self.lanes.acquire(request).await
@@ -131,7 +137,8 @@ impl Store for PostgresStore {
         query::find(&self.database, self.machines.of(id), id).await
     }
 
-    /// Walks both tables along their primary keys: no state is indexed, since that would make every completion dearer.
+    /// Walks both tables along their primary keys: no state is indexed, since that would make every completion dearer. A page
+    /// has at most 1,000 records, and ends early after 4 MiB of results and evidence from either table.
     async fn list(&self, listing: &Listing) -> Result<Page, StoreError> {
         query::list(&self.database, &self.machines, listing).await
     }

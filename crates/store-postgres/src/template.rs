@@ -18,11 +18,27 @@ const BATCH_PATIENCE: &str = "1s";
 /// A result of so many bytes is not sent together with others' answers. 256 that are just smaller make 4 MiB.
 const LARGE: &str = "16384";
 
-/// How long the making of a partition waits for calls under way. New calls queue behind it meanwhile.
-const DDL_LOCK_TIMEOUT: &str = "200ms";
+/// Results and evidence of so many bytes end a page of a listing, which is kept in memory on both sides.
+const PAGE_WEIGHT: &str = "4194304";
 
-/// How many rows are moved from the default partition while all calls wait: some milliseconds.
+/// How long the making and the dropping of a partition waits for calls under way. New calls queue behind it meanwhile.
+const DDL_LOCK_TIMEOUT: &str = "100ms";
+
+/// How long the dropping of a day waits for a vacuum of it, which gives way after the server's `deadlock_timeout`, by
+/// default a second. Nobody queues behind that.
+const DAY_LOCK_TIMEOUT: &str = "2s";
+
+/// How many rows are moved while all calls wait: some milliseconds.
 const MOVABLE: &str = "1000";
+
+/// How large what these rows bring along may be together, in bytes as they are stored.
+const MOVABLE_BYTES: &str = "4194304";
+
+/// How large the default partition may be for the server to read it while all calls wait, in bytes.
+const READABLE: &str = "67108864";
+
+/// With more partitions than this, a transition that is planned anew costs less than one that locks them all.
+const MANY_DAYS: &str = "64";
 
 /// How often a transition reads a row again that moves on under it.
 const ROUNDS: &str = "100";
@@ -75,8 +91,13 @@ impl SchemaName {
             .replace("{batch_lock_timeout}", BATCH_LOCK_TIMEOUT)
             .replace("{batch_patience}", BATCH_PATIENCE)
             .replace("{large}", LARGE)
+            .replace("{page_weight}", PAGE_WEIGHT)
             .replace("{ddl_lock_timeout}", DDL_LOCK_TIMEOUT)
+            .replace("{day_lock_timeout}", DAY_LOCK_TIMEOUT)
             .replace("{movable}", MOVABLE)
+            .replace("{movable_bytes}", MOVABLE_BYTES)
+            .replace("{readable}", READABLE)
+            .replace("{many_days}", MANY_DAYS)
             .replace("{rounds}", ROUNDS)
             .replace("{fillfactor}", FILLFACTOR)
             .replace("{in_doubt_reason}", IN_DOUBT)

@@ -42,8 +42,9 @@ use crate::{
 /// }
 /// ```
 ///
-/// The transaction must be READ COMMITTED, and short: while it is open, whoever else asks for the operation waits for half
-/// a second and is then told what stood before. **After an error, roll it back**: nothing of it is applied then, which is
+/// The transaction must be READ COMMITTED, and short: while it is open, a call that has to write the same record waits for
+/// it, up to half a second, and so does a claim of an operation that it claimed first. Then that one is told what stood
+/// before, or `NotApplied`. A claim that has only to be told what stands waits for nobody. **After an error, roll it back**: nothing of it is applied then, which is
 /// why no error here is `Indeterminate` but those of [`commit`](Self::commit).
 impl PostgresStore {
     /// [`acquire`](counterfoil_core::store::Store::acquire) in a transaction. It does not wait for another transaction that

@@ -4,6 +4,8 @@ mod common;
 
 #[path = "batch/faults.rs"]
 mod faults;
+#[path = "batch/held.rs"]
+mod held;
 #[path = "batch/mixed.rs"]
 mod mixed;
 #[path = "batch/racing.rs"]

@@ -2,11 +2,11 @@
 
 mod common;
 
+use common::place;
+
 #[path = "errors/codes.rs"]
 mod codes;
 #[path = "errors/locked.rs"]
 mod locked;
-#[path = "errors/place.rs"]
-mod place;
 #[path = "errors/server.rs"]
 mod server;

@@ -149,19 +149,25 @@ async fn what_is_moved_to_its_day_is_never_missing() {
 /// And while a day is dropped that some of them outlive.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_outlives_its_day_is_never_missing() {
-    let (stage, store) = stage().await;
+    let url = shared(Shared::Postgres);
+    let (stage, builder) = Stage::new(patient(builder(&url)), &url).await;
+    let builder = builder.with_max_connections(8);
+    let store = builder.clone().connect().await.expect("it is fit for it");
     for _ in 0..5 {
+        // The days in between are empty.
+        while store.drop_days().await.expect("it answers").days > 0 {}
         let day = stage.now().await;
         let ops = claim_many(&store, day).await;
         stage.advance(DAY * 3).await;
         let calls = go_on(&store, ops);
         let mut dropped = 0;
-        for _ in 0..2_000 {
-            dropped += store.drop_days().await.expect("it answers").days;
+        for _ in 0..100 {
+            // A process that gave the day up leaves it for a while; another one does not.
+            let janitor = builder.clone().connect().await.expect("it is fit for it");
+            dropped += janitor.drop_days().await.expect("it answers").days;
             if dropped > 0 {
                 break;
             }
-            tokio::time::sleep(Duration::from_millis(5)).await;
         }
         assert_eq!(dropped, 1, "the day goes, whoever is busy");
         calls.join_all().await;
@@ -238,4 +244,89 @@ async fn a_day_with_very_many_early_records_stays_in_the_default_partition() {
     assert_eq!(stage.count(IN_DEFAULT).await, 1_001);
     let answer = store.complete(&held, &done("paid")).await;
     assert_eq!(answer.expect("it is ours"), Completed::Completed);
+}
+
+/// Whatever is in the way of one day is not in that of the next.
+#[tokio::test]
+async fn a_day_that_cannot_be_made_keeps_no_other_from_being_made_and_is_tried_again() {
+    let (stage, store) = stage().await;
+    let today = stage.now().await + DAY * 7;
+    stage.set(today).await;
+    let name = partition(&stage, today).await;
+    let obstacle = format!("CREATE DOMAIN {{schema}}.{name} AS integer");
+    stage.run(&obstacle).await;
+    claimed(
+        store
+            .acquire(&Op::minted(today).wish())
+            .await
+            .expect("it is free"),
+    );
+    until_made(&stage, today + DAY).await;
+    until_made(&stage, today + DAY * 2).await;
+    assert_eq!(stage.count(IN_DEFAULT).await, 1);
+
+    let removed = format!("DROP DOMAIN {{schema}}.{name}");
+    stage.run(&removed).await;
+    stage.advance(Duration::from_secs(600)).await;
+    claimed(
+        store
+            .acquire(&Op::minted(today).wish())
+            .await
+            .expect("it is free"),
+    );
+    until_made(&stage, today).await;
+    assert_eq!(stage.count(IN_DEFAULT).await, 0);
+}
+
+#[tokio::test]
+async fn where_the_days_are_not_told_they_are_asked_for_again() {
+    let (stage, store) = stage().await;
+    let next_days = "CREATE OR REPLACE FUNCTION {schema}.next_days(OUT day bigint, OUT is_made boolean)
+        RETURNS SETOF record LANGUAGE sql VOLATILE AS $$ SELECT d, false FROM generate_series(1, 0) AS d $$";
+    let before = "SELECT pg_get_functiondef('{schema}.next_days'::regproc)";
+    let row = stage.client.query_one(&stage.fill(before), &[]).await;
+    let before: String = row.expect("it answers").get(0);
+    stage.run(next_days).await;
+    stage.advance(DAY * 7).await;
+    let now = stage.now().await;
+    claimed(
+        store
+            .acquire(&Op::minted(now).wish())
+            .await
+            .expect("it is free"),
+    );
+    // It has looked by now, or looks later and finds them: either way it comes to look again.
+    tokio::task::yield_now().await;
+    stage.run(&before).await;
+    for _ in 0..3 {
+        stage.advance(Duration::from_secs(600)).await;
+        claimed(
+            store
+                .acquire(&Op::minted(now).wish())
+                .await
+                .expect("it is free"),
+        );
+    }
+    until_made(&stage, now).await;
+}
+
+/// The server reads all of it while calls wait.
+#[tokio::test]
+async fn no_day_is_made_while_the_default_partition_is_too_large_to_be_read_unless_a_person_says_so()
+ {
+    let (stage, store) = stage().await;
+    let far = stage.now().await + DAY * 100;
+    claimed(
+        store
+            .acquire(&Op::minted(far).wish())
+            .await
+            .expect("it is free"),
+    );
+    let day = far.unix_secs() / DAY.as_secs();
+    for (after, readable, made) in [(1, "8191", false), (2, "8192", true), (3, "NULL", true)] {
+        let make = format!(
+            "SELECT {{schema}}.create_partition({day} + {after}, {readable})::integer::bigint"
+        );
+        assert_eq!(stage.count(&make).await == 1, made, "{readable}");
+    }
 }

@@ -5,7 +5,10 @@ mod common;
 use std::time::Duration;
 
 use common::{Op, Stage, builder, claimed, done, found, patient};
-use counterfoil_core::store::{RETENTION_SKEW, Store};
+use counterfoil_core::{
+    Timestamp,
+    store::{RETENTION_SKEW, Store},
+};
 use counterfoil_servers::{Shared, shared};
 use counterfoil_store_postgres::PostgresStore;
 
@@ -77,6 +80,25 @@ async fn a_purge_goes_through_everything_and_keeps_what_is_open() {
             .await
             .expect("it is still there"),
     );
+}
+
+/// An id is no clock: whatever day it names, its record is kept by the times that the store wrote.
+#[tokio::test]
+async fn ids_of_days_that_never_have_a_partition_are_purged_like_all_others() {
+    let (stage, store) = stage().await;
+    // 1980, 2100, and the ends of what an id can say.
+    for ms in [0, 315_532_800_000, 4_102_444_800_000, (1 << 48) - 1] {
+        let op = Op::minted(Timestamp::from_unix_ms(ms));
+        let held = claimed(store.acquire(&op.wish()).await.expect("it is free"));
+        let answer = store.complete(&held, &done("paid")).await;
+        answer.expect("it is ours");
+        let open = Op::minted(Timestamp::from_unix_ms(ms));
+        claimed(store.acquire(&open.wish()).await.expect("it is free"));
+    }
+    assert_eq!(purge(&store, 100).await, 0, "nothing is due");
+    stage.advance(RETENTION + RETENTION_SKEW).await;
+    assert_eq!(purge(&store, 100).await, 4);
+    assert_eq!(stage.count(ROWS).await, 4, "what is open stays");
 }
 
 /// A call that was stopped by its limit goes on from there; what has become due behind it meanwhile is not forgotten.

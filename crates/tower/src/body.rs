@@ -38,7 +38,11 @@ enum Rest {
     Nothing,
     Trailers(HeaderMap),
     Stream(UnsyncBoxBody<Bytes, BoxError>),
+    /// One that was seen to say an untrue size or end. A server that wrote that size would cut it there.
+    Unsized(UnsyncBoxBody<Bytes, BoxError>),
     Broken(BoxError),
+    /// It broke, and the server was given the time to write what came before.
+    BrokenAfterAPause(BoxError),
 }
 
 impl Body {
@@ -48,19 +52,28 @@ impl Body {
         B: HttpBody<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        Self::chained(VecDeque::new(), body)
+        Self::chained(VecDeque::new(), body.map_err(Into::into).boxed_unsync())
     }
 
     /// The frames that were read ahead, then the rest of the body that they came from.
-    pub(crate) fn chained<B>(frames: VecDeque<Bytes>, rest: B) -> Self
-    where
-        B: HttpBody<Data = Bytes> + Send + 'static,
-        B::Error: Into<BoxError>,
-    {
-        let rest = rest.map_err(Into::into).boxed_unsync();
+    pub(crate) const fn chained(
+        frames: VecDeque<Bytes>,
+        rest: UnsyncBoxBody<Bytes, BoxError>,
+    ) -> Self {
         Self {
             frames,
             rest: Rest::Stream(rest),
+        }
+    }
+
+    /// Those of a body whose word on its size and its end is not to be passed on.
+    pub(crate) const fn chained_unsized(
+        frames: VecDeque<Bytes>,
+        rest: UnsyncBoxBody<Bytes, BoxError>,
+    ) -> Self {
+        Self {
+            frames,
+            rest: Rest::Unsized(rest),
         }
     }
 
@@ -69,6 +82,17 @@ impl Body {
         Self {
             frames,
             rest: trailers.map_or(Rest::Nothing, Rest::Trailers),
+        }
+    }
+
+    /// With what follows it.
+    pub(crate) fn with_trailers(self, trailers: Option<HeaderMap>) -> Self {
+        match trailers {
+            Some(trailers) => Self {
+                rest: Rest::Trailers(trailers),
+                ..self
+            },
+            None => self,
         }
     }
 
@@ -117,8 +141,8 @@ impl fmt::Debug for Body {
         let rest = match self.rest {
             Rest::Nothing => "nothing",
             Rest::Trailers(_) => "trailers",
-            Rest::Stream(_) => "a stream",
-            Rest::Broken(_) => "an error",
+            Rest::Stream(_) | Rest::Unsized(_) => "a stream",
+            Rest::Broken(_) | Rest::BrokenAfterAPause(_) => "an error",
         };
         f.debug_struct("Body")
             .field("bytes_at_hand", &self.bytes_at_hand())
@@ -145,13 +169,19 @@ impl HttpBody for Body {
         if let Some(frame) = this.frames.pop_front() {
             return Poll::Ready(Some(Ok(Frame::data(frame))));
         }
-        if let Rest::Stream(body) = &mut this.rest {
+        if let Rest::Stream(body) | Rest::Unsized(body) = &mut this.rest {
             return Pin::new(body).poll_frame(cx);
         }
         Poll::Ready(match std::mem::replace(&mut this.rest, Rest::Nothing) {
             Rest::Trailers(trailers) => Some(Ok(Frame::trailers(trailers))),
-            Rest::Broken(error) => Some(Err(error)),
-            Rest::Nothing | Rest::Stream(_) => None,
+            Rest::Broken(error) => {
+                // A server writes while it waits, and drops what it has not written when a body breaks.
+                this.rest = Rest::BrokenAfterAPause(error);
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            Rest::BrokenAfterAPause(error) => Some(Err(error)),
+            Rest::Nothing | Rest::Stream(_) | Rest::Unsized(_) => None,
         })
     }
 
@@ -160,7 +190,7 @@ impl HttpBody for Body {
             && match &self.rest {
                 Rest::Nothing => true,
                 Rest::Stream(body) => body.is_end_stream(),
-                Rest::Trailers(_) | Rest::Broken(_) => false,
+                _ => false,
             }
     }
 
@@ -169,7 +199,7 @@ impl HttpBody for Body {
         match &self.rest {
             Rest::Nothing => SizeHint::with_exact(at_hand),
             // An exact hint makes HTTP/1 write `Content-Length`, which leaves no room for trailers.
-            Rest::Trailers(_) | Rest::Broken(_) => {
+            Rest::Trailers(_) | Rest::Unsized(_) | Rest::Broken(_) | Rest::BrokenAfterAPause(_) => {
                 let mut hint = SizeHint::new();
                 hint.set_lower(at_hand);
                 hint

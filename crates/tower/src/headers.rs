@@ -76,7 +76,7 @@ const OF_THE_BODY: &[&str] = &[
     "vary",
 ];
 
-/// The headers that a replay may carry, in their order, repeated ones and binary values too.
+/// The headers that a replay may carry, in their order, repeated ones and binary values too; of trailers, those.
 pub(crate) fn kept(headers: &HeaderMap) -> HeaderMap {
     let named_by_connection: HashSet<String> = headers
         .get_all(header::CONNECTION)
@@ -97,6 +97,21 @@ pub(crate) fn kept(headers: &HeaderMap) -> HeaderMap {
         }
     }
     kept
+}
+
+/// Takes out a length that is not the body's: its caller would wait for bytes that never come, or be left with a part.
+pub(crate) fn drop_untrue_length(headers: &mut HeaderMap, length: u64) {
+    let untrue = |value: &HeaderValue| !says_length(value, length);
+    if headers.get_all(header::CONTENT_LENGTH).iter().any(untrue) {
+        headers.remove(header::CONTENT_LENGTH);
+    }
+}
+
+/// Whether a `Content-Length` says this length.
+pub(crate) fn says_length(value: &HeaderValue, length: u64) -> bool {
+    value.to_str().is_ok_and(|text| {
+        text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse() == Ok(length)
+    })
 }
 
 /// Whether a header describes the first body, and so has no place on an envelope.

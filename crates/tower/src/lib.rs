@@ -94,7 +94,9 @@
 //!
 //! # Caveats
 //!
-//! - Trailers of a response reach its first caller and are not kept; those of a request are dropped.
+//! - Trailers of a response are kept with its body, and a verbatim replay has them. HTTP/1.1 sends those that `Trailer`
+//!   names, to callers that take them. Those of a request are dropped.
+//! - A body that breaks off past the limit breaks for its first caller alone: its operation is on record by then.
 //! - A stream past the limit is not counted by [`drain`](counterfoil_core::engine::Counterfoil::drain): its operation is
 //!   on record by then, and the server's own shutdown waits for the connection.
 //! - Headers of the first call are not replayed: hop-by-hop ones but `Trailer`, `Date`, `Age`, `Set-Cookie`, those of
@@ -131,3 +133,9 @@ pub use preview::PreviewService;
 pub use request::{DEFAULT_BODY_TIMEOUT, DEFAULT_MAX_BODY};
 pub use status::{CancelService, StatusService};
 pub use stored_response::{StoredResponse, Unreadable};
+
+// The guide whose Rust needs tower-http, so that it shows nothing that does not compile. Only for doctests: a published
+// crate does not hold that file.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guides/09-bodies.md")]
+mod bodies_guide {}

@@ -175,6 +175,7 @@ impl Work {
             status: self.success,
             headers,
             body: Some(Bytes::from(self.done.clone())),
+            trailers: None,
         };
         response.encode()
     }

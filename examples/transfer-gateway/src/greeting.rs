@@ -2,7 +2,10 @@
 
 use std::net::SocketAddr;
 
-use crate::{keys, store::Place};
+use crate::{
+    keys,
+    store::{self, Place},
+};
 
 /// The lines on stdout once it is ready: the first is read by programs, the rest by people.
 pub(crate) fn ready(address: SocketAddr, store: &Place) -> String {
@@ -45,7 +48,8 @@ Options:
   --store URL               where operations are kept: memory: (of one process, and gone with it), postgres://…,
                             redis://…, redis-cluster://…, redis-sentinel://… (rediss… for TLS), or both as
                             tiered:postgres://…,redis://…; a Postgres URL with the parameter pgbouncer=true leads to a
-                            pooler in transaction mode [memory:]
+                            pooler in transaction mode; else ${store}, where a password is safe from other
+                            users of the machine [memory:]
   --accept-lost-writes      needed for Redis alone, which may lose a claim that it acknowledged
   --ledger PATH             appends effects to this file, one JSON line each [in memory]
   --keys KID=HEX[,…]        signing keys of 32 to 64 bytes, the first signs; else ${variable},
@@ -65,6 +69,7 @@ Options:
 
 Options of later versions (--ledger-mode, --recovery, --approval-ttl, --repeat-window, --audit) are refused.
 ",
-        variable = keys::VARIABLE
+        variable = keys::VARIABLE,
+        store = store::VARIABLE
     )
 }

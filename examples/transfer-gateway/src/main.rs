@@ -50,7 +50,8 @@ use options::{Command, Options};
 const EXIT_MISUSE: u8 = 2;
 
 fn main() -> ExitCode {
-    let command = match options::parse(std::env::args_os().skip(1)) {
+    let store = std::env::var_os(store::VARIABLE);
+    let command = match options::parse(std::env::args_os().skip(1), store) {
         Ok(command) => command,
         Err(misuse) => return fail(EXIT_MISUSE, &misuse.to_string()),
     };

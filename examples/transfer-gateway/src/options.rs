@@ -6,7 +6,10 @@ use std::{ffi::OsString, fmt, net::SocketAddr, path::PathBuf, str::FromStr, time
 
 use lexopt::Arg;
 
-use crate::{language::Language, store::Place};
+use crate::{
+    language::Language,
+    store::{Place, VARIABLE as STORE},
+};
 
 /// What is asked of the program.
 #[derive(Debug)]
@@ -90,10 +93,15 @@ impl fmt::Debug for KeysText {
     }
 }
 
-/// Reads the arguments that follow the program's name.
-pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, Misuse> {
+/// Reads the arguments that follow the program's name. The store may stand in the environment instead, whose variable for
+/// it is `store`.
+pub(crate) fn parse(
+    args: impl IntoIterator<Item = OsString>,
+    store: Option<OsString>,
+) -> Result<Command, Misuse> {
     let mut parser = lexopt::Parser::from_args(args);
     let mut options = Options::default();
+    let mut names_store = false;
     let mut demo = false;
     // The first option that the demo doesn't know.
     let mut beyond_demo = None;
@@ -113,6 +121,10 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             "help" => return Ok(Command::Help),
             "version" => return Ok(Command::Version),
             "lang" => {}
+            "store" => {
+                names_store = true;
+                beyond_demo = beyond_demo.or_else(|| Some(name.clone()));
+            }
             _ => beyond_demo = beyond_demo.or_else(|| Some(name.clone())),
         }
         take(&mut options, &name, &mut parser)?;
@@ -123,15 +135,25 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
             None => Ok(Command::Demo(options.language)),
         };
     }
+    if let Some(store) = store.filter(|_| !names_store) {
+        options.store = from_environment(store)?;
+    }
     check(&options)?;
     Ok(Command::Serve(Box::new(options)))
+}
+
+fn from_environment(store: OsString) -> Result<Place, Misuse> {
+    let store = store
+        .into_string()
+        .map_err(|_| misuse(format!("{STORE} is not UTF-8")))?;
+    Place::parse(STORE, &store).map_err(misuse)
 }
 
 fn take(options: &mut Options, name: &str, parser: &mut lexopt::Parser) -> Result<(), Misuse> {
     let times = &mut options.times;
     match name {
         "listen" => options.listen = value(name, "an address such as 127.0.0.1:8080", parser)?,
-        "store" => options.store = Place::parse(&text(name, parser)?).map_err(misuse)?,
+        "store" => options.store = Place::parse("--store", &text(name, parser)?).map_err(misuse)?,
         "accept-lost-writes" => options.accept_lost_writes = true,
         "ledger" => options.ledger = Some(parser.value()?.into()),
         "keys" => options.keys = Some(KeysText(text(name, parser)?)),
@@ -269,109 +291,4 @@ impl From<lexopt::Error> for Misuse {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parsed(line: &str) -> Result<Command, String> {
-        parse(line.split_whitespace().map(OsString::from)).map_err(|misuse| misuse.to_string())
-    }
-
-    fn options(line: &str) -> Options {
-        match parsed(line) {
-            Ok(Command::Serve(options)) => *options,
-            other => panic!("{line}: {other:?}"),
-        }
-    }
-
-    #[test]
-    fn every_option_of_this_version_is_read() {
-        let o = options(
-            "--listen [::1]:0 --store memory: --ledger l.jsonl --keys k1=00 --fingerprint-ttl 2s --quote-ttl 3s \
-             --lease 300ms --max-run 5s --retention 7d --no-renew --wait 2s --ledger-mode fenced --recovery manual \
-             --max-body 64 --lang zh --chaos --repeat-window 0s",
-        );
-        assert_eq!(o.listen.to_string(), "[::1]:0");
-        assert_eq!(o.ledger, Some(PathBuf::from("l.jsonl")));
-        assert_eq!(o.keys.expect("keys").0, "k1=00");
-        assert_eq!(o.times.fingerprint_ttl, Duration::from_secs(2));
-        assert_eq!(o.times.quote_ttl, Duration::from_secs(3));
-        assert_eq!(o.times.lease, Duration::from_millis(300));
-        assert_eq!(o.times.max_run, Duration::from_secs(5));
-        assert_eq!(o.times.retention, Duration::from_secs(7 * 86_400));
-        assert_eq!(o.times.wait, Duration::from_secs(2));
-        assert!(!o.times.renewed && o.chaos);
-        assert_eq!((o.max_body, o.language), (64, Language::Chinese));
-    }
-
-    #[test]
-    fn what_a_later_version_will_do_is_refused_by_name() {
-        for line in [
-            "--ledger-mode dedup",
-            "--ledger-mode plain",
-            "--recovery takeover",
-            "--audit file",
-            "--approval-ttl 1h",
-            "--repeat-window 10m",
-        ] {
-            let refused = parsed(line).expect_err(line);
-            assert!(refused.contains("not in this version"), "{line}: {refused}");
-            assert!(!refused.contains("secret"), "{refused}");
-        }
-    }
-
-    #[test]
-    fn a_wrong_value_is_named_with_what_is_expected() {
-        for (line, words) in [
-            ("--listen here", "--listen \"here\" is not an address"),
-            ("--lease soon", "--lease \"soon\" is not a duration"),
-            ("--lang fr", "is not en or zh"),
-            ("--max-body -1", "--max-body"),
-            ("--max-body 0", "refuse every request"),
-            ("--quote-ttl 900ms", "leaves no time"),
-            ("--lease", "--lease"),
-            ("--colour", "there is no option --colour"),
-            ("serve", "there is no command"),
-            ("-x", "there is no option -x"),
-            ("--no-renew=secret", "takes no value"),
-            ("--keys k1=00, k2=secret", "one word too many"),
-            ("--no-renew k2=secret", "one word too many"),
-            ("--store mysql://secret@host", "is no store"),
-            ("--store=redis://user:secret@host", "--accept-lost-writes"),
-            (
-                "--store postgres://host/db --accept-lost-writes",
-                "loses none",
-            ),
-            ("demo --listen 127.0.0.1:0", "demo takes no --listen"),
-        ] {
-            let refused = parsed(line).expect_err(line);
-            assert!(refused.contains(words), "{line}: {refused}");
-            assert!(!refused.contains("secret"), "{refused}");
-        }
-    }
-
-    #[test]
-    fn chaos_is_refused_on_an_address_that_others_can_reach() {
-        for line in ["--chaos --listen 0.0.0.0:0", "--listen [::]:0 --chaos"] {
-            assert!(parsed(line).expect_err(line).contains("loopback"));
-        }
-        assert!(options("--chaos --listen 127.9.9.9:0").chaos);
-    }
-
-    #[test]
-    fn redis_alone_is_taken_by_who_accepts_lost_writes() {
-        let o = options("--store redis://host --accept-lost-writes");
-        assert_eq!(o.store, Place::Redis("redis://host".to_owned()));
-        let o = options("--store tiered:postgres://host/db,redis://host");
-        assert!(matches!(o.store, Place::Tiered { .. }));
-    }
-
-    #[test]
-    fn demo_takes_a_language() {
-        assert!(matches!(
-            parsed("demo --lang zh"),
-            Ok(Command::Demo(Language::Chinese))
-        ));
-        assert!(matches!(parsed("--help"), Ok(Command::Help)));
-        assert!(matches!(parsed("-V"), Ok(Command::Version)));
-    }
-}
+mod tests;

@@ -28,6 +28,7 @@ fn help_names_every_option() {
     for option in [
         "--listen",
         "--store",
+        "COUNTERFOIL_STORE",
         "--ledger",
         "--keys",
         "--fingerprint-ttl",
@@ -92,10 +93,15 @@ fn a_store_that_can_not_be_reached_is_told_without_its_password() {
         "postgres://user:canary@127.0.0.1:9/database",
         "tiered:postgres://user:canary@127.0.0.1:9/database,redis://:canary@127.0.0.1:9",
     ] {
-        let ended = run(&["--store", store]);
-        assert_eq!(ended.code, Some(1), "{ended:?}");
-        assert!(ended.stderr.contains("Postgres"), "{ended:?}");
-        assert!(!ended.stderr.contains("canary"), "{ended:?}");
+        let by_env = Program::gateway(["--listen", "127.0.0.1:0"])
+            .with_env("COUNTERFOIL_STORE", store)
+            .finish();
+        for ended in [run(&["--store", store]), by_env] {
+            assert_eq!(ended.code, Some(1), "{ended:?}");
+            assert!(ended.stderr.contains("Postgres"), "{ended:?}");
+            assert!(!ended.stderr.contains("canary"), "{ended:?}");
+            assert!(!ended.stdout.contains("canary"), "{ended:?}");
+        }
     }
 }
 

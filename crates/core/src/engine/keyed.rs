@@ -79,15 +79,18 @@ impl<P: Send + Sync + 'static> Gate<P> {
             subject: keyed.subject.clone(),
             scope: config.scope.clone(),
         };
-        if let Err(refused) = self.check(&params) {
-            return Verdict::Answer(self.refused_keyed(&keyed, &identity, refused).await);
-        }
-        let mut wish = Claim::new(Owner::mint(), config.time.lease());
-        wish.exp = keyed.exp;
-        wish.takeover_within = config.takeover_within;
-        let request = Acquire::new(keyed.id, identity, wish, config.retention);
-        let verdict = self.acquire(admission, request, Credential::Key, params, gone);
-        match verdict.await {
+        let verdict = match self.check(&params) {
+            Err(refused) => Verdict::Answer(self.refused_keyed(&keyed, &identity, refused).await),
+            Ok(()) => {
+                let mut wish = Claim::new(Owner::mint(), config.time.lease());
+                wish.exp = keyed.exp;
+                wish.takeover_within = config.takeover_within;
+                let request = Acquire::new(keyed.id, identity, wish, config.retention);
+                self.acquire(admission, request, Credential::Key, params, gone)
+                    .await
+            }
+        };
+        match verdict {
             Verdict::Answer(mut answer) => {
                 // A program is right to send the same request again: it gets the result once there is one.
                 answer.retryable |= answer.status == Status::InProgress;

@@ -73,7 +73,7 @@ pub enum InvalidKey {
 
 impl InvalidKey {
     /// Every one.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: &'static [Self] = &[
         Self::Empty,
         Self::NotAscii,
         Self::ControlCharacter,

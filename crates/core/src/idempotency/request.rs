@@ -51,8 +51,7 @@ impl Keyed {
     }
 
     /// What the record keeps, and each later request under this key is compared with: scope, params and request line.
-    #[must_use]
-    pub fn hash(&self, scope: &Scope, params: &ParamHash) -> ParamHash {
+    pub(crate) fn hash(&self, scope: &Scope, params: &ParamHash) -> ParamHash {
         let mut hasher = Sha256::new();
         hash_part(&mut hasher, DOMAIN);
         hash_part(&mut hasher, scope.as_str().as_bytes());

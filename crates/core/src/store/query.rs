@@ -25,7 +25,7 @@ pub struct Listing {
     pub tenant: Option<String>,
     /// Only ids after this one: the last id of the page before.
     pub after: Option<OperationId>,
-    /// At most so many; a store may cap it.
+    /// At most so many; a store may cap it, also by how large the records are.
     pub limit: usize,
 }
 

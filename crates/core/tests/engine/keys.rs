@@ -1,6 +1,12 @@
 //! Idempotency keys: the client names the operation, and the engine is the same.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 
 use counterfoil_core::{
     Clock, OperationId, Scope, Subject,
@@ -11,7 +17,7 @@ use counterfoil_core::{
     store::Store,
 };
 use counterfoil_testkit::{Fault, Method, TokioClock};
-use tokio::time::sleep;
+use tokio::{task::JoinHandle, time::sleep};
 
 use crate::world::{Transfer, World};
 
@@ -44,6 +50,32 @@ async fn send_by(
         Outcome::done("paid")
     };
     gate.run_keyed(keyed, world.bind(amount), handler).await
+}
+
+/// A request that runs for a while, without an effect.
+async fn under_way(world: &World) -> JoinHandle<Answer> {
+    let keyed = world.gate.keyed(&world.agent, &key(KEY)).unwrap();
+    let (gate, params) = (world.gate.clone(), world.params());
+    let run = tokio::spawn(async move {
+        let handler = |_: Attempt, _: Arc<Transfer>| async {
+            sleep(Duration::from_secs(20)).await;
+            Outcome::done("paid")
+        };
+        gate.run_keyed(keyed, params, handler).await
+    });
+    sleep(Duration::from_secs(1)).await;
+    run
+}
+
+/// A world whose gate refuses all params once it is told to.
+fn with_a_newer_rule() -> (World, Arc<AtomicBool>) {
+    let strict = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&strict);
+    let check = move |_: &Transfer| match asked.load(SeqCst) {
+        true => Err(Answer::new(Status::ParamsInvalid)),
+        false => Ok(()),
+    };
+    (World::with(|gate| gate.with_check(check)), strict)
 }
 
 async fn status(world: &World) -> Answer {
@@ -149,16 +181,7 @@ async fn a_key_on_another_action_or_another_line_is_told_so() {
 #[tokio::test(start_paused = true)]
 async fn while_it_runs_a_request_is_told_that_it_may_be_sent_again() {
     let world = World::new();
-    let keyed = world.gate.keyed(&world.agent, &key(KEY)).unwrap();
-    let (gate, params) = (world.gate.clone(), world.params());
-    let run = tokio::spawn(async move {
-        let handler = |_: Attempt, _: Arc<Transfer>| async {
-            sleep(Duration::from_secs(20)).await;
-            Outcome::done("paid")
-        };
-        gate.run_keyed(keyed, params, handler).await
-    });
-    sleep(Duration::from_secs(1)).await;
+    let run = under_way(&world).await;
     let told = send(&world, KEY, "10.00").await;
     assert_eq!(told.status, Status::InProgress);
     assert!(told.retryable && told.poll_after.is_some());
@@ -233,6 +256,23 @@ async fn a_bounded_key_claims_until_its_time_is_over_and_is_answered_after_it() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_did_nothing_under_a_bounded_key_never_runs_once_its_time_is_over() {
+    let rules = KeyRules::default().with_max_age(DAY);
+    let world = World::with(|gate| gate.with_key_rules(rules));
+    let text = OperationId::mint(TokioClock::default().now()).to_string();
+    let keyed = world.gate.keyed(&world.agent, &key(&text)).unwrap();
+    let refuse = |_: Attempt, _: Arc<Transfer>| async { Outcome::NotExecuted };
+    world.gate.run_keyed(keyed, world.params(), refuse).await;
+    sleep(DAY + Duration::from_secs(1)).await;
+    let late = send(&world, &text, "10.00").await;
+    assert_eq!(
+        (late.status, late.executed),
+        (Status::NotExecuted, Executed::No)
+    );
+    assert_eq!(world.effects(), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_unbounded_key_runs_again_once_its_record_was_dropped() {
     let world = World::new();
     send(&world, KEY, "10.00").await;
@@ -245,18 +285,9 @@ async fn an_unbounded_key_runs_again_once_its_record_was_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rule_that_is_newer_than_a_record_refuses_what_is_new_only() {
-    let strict = Arc::new(std::sync::atomic::AtomicBool::new(false));
-    let asked = Arc::clone(&strict);
-    let world = World::with(|gate| {
-        gate.with_check(
-            move |_| match asked.load(std::sync::atomic::Ordering::SeqCst) {
-                true => Err(Answer::new(Status::ParamsInvalid)),
-                false => Ok(()),
-            },
-        )
-    });
+    let (world, strict) = with_a_newer_rule();
     send(&world, KEY, "10.00").await;
-    strict.store(true, std::sync::atomic::Ordering::SeqCst);
+    strict.store(true, SeqCst);
     assert_eq!(
         send(&world, KEY, "10.00").await.status,
         Status::AlreadyCompleted
@@ -265,6 +296,18 @@ async fn a_rule_that_is_newer_than_a_record_refuses_what_is_new_only() {
     let new = send(&world, "01ARZ3NDEKTSV4RRFFQ69G5FAV", "10.00").await;
     assert_eq!(new.status, Status::ParamsInvalid);
     assert_eq!(world.effects(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_newer_rule_tells_of_a_run_under_way_what_is_told_without_it() {
+    let (world, strict) = with_a_newer_rule();
+    let run = under_way(&world).await;
+    let before = send(&world, KEY, "10.00").await;
+    strict.store(true, SeqCst);
+    let told = send(&world, KEY, "10.00").await;
+    assert_eq!((told.status, told.retryable), (Status::InProgress, true));
+    assert_eq!(told, before);
+    assert_eq!(run.await.unwrap().status, Status::Completed);
 }
 
 #[tokio::test(start_paused = true)]

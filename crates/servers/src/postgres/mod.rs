@@ -1,6 +1,7 @@
 //! Postgres, and PgBouncer in front of it.
 
 mod pgbouncer;
+mod small_disk;
 mod wire;
 
 use std::fs;
@@ -22,7 +23,9 @@ pub use pgbouncer::{PgBouncer, PgBouncerStarter};
 
 /// The superuser, and whose database it is.
 const USER: &str = "counterfoil";
-/// How long making a fresh cluster of databases may take.
+/// As what a primary knows its standby.
+const STANDBY: &str = "standby";
+/// How long making a fresh cluster of databases may take, or a copy of one.
 const INITDB: Duration = Duration::from_secs(60);
 
 /// One server of Postgres that keeps what it committed: `fsync` and `synchronous_commit` are on, and 200 connections are
@@ -40,6 +43,10 @@ pub struct Postgres {
 pub struct PostgresStarter {
     settings: Vec<(String, String)>,
     tls: Option<Tls>,
+    /// The port of the primary whose standby it is to be.
+    primary: Option<u16>,
+    /// Its size in MiB.
+    small_disk: Option<u32>,
 }
 
 impl Postgres {
@@ -53,6 +60,16 @@ impl Postgres {
         PostgresStarter::default()
     }
 
+    /// A standby of this server: a copy of it, which takes over what it commits from then on, and can be read. The primary
+    /// knows it as `standby`, and waits for it once its `synchronous_standby_names` say so. `SELECT pg_promote()` makes it a
+    /// primary of its own.
+    pub fn standby_of(primary: &Self) -> PostgresStarter {
+        PostgresStarter {
+            primary: Some(primary.port),
+            ..PostgresStarter::default()
+        }
+    }
+
     /// `postgres://counterfoil@127.0.0.1:PORT/counterfoil`, for a superuser who needs no password. It stays the same over
     /// restarts.
     #[must_use]
@@ -64,6 +81,12 @@ impl Postgres {
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Where its small disk is, if it has one: a directory for a tablespace.
+    #[must_use]
+    pub fn small_disk(&self) -> PathBuf {
+        small_disk::place(self.server.directory())
     }
 
     /// The process of the postmaster. None while it is dead.
@@ -101,7 +124,9 @@ impl Postgres {
         let lock = fs::read_to_string(lock).unwrap_or_default();
         let lines: Vec<&str> = lock.lines().collect();
         lines.first().and_then(|line| line.parse().ok()) == Some(pid)
-            && lines.get(7).is_some_and(|status| status.trim() == "ready")
+            && lines
+                .get(7)
+                .is_some_and(|status| ["ready", "standby"].contains(&status.trim()))
             && wire::run(self.port, USER, "postgres", "SELECT 1").is_ok()
     }
 }
@@ -119,6 +144,18 @@ impl PostgresStarter {
         self
     }
 
+    /// Gives it a disk of so many MiB beside its own, to fill up: see [`Postgres::small_disk`]. It is a file system in memory
+    /// that only this server sees, and that is empty again after a restart. Needs no right but that to make a user namespace.
+    pub fn small_disk(mut self, mebibytes: u32) -> Self {
+        self.small_disk = Some(mebibytes);
+        self
+    }
+
+    /// Whether this system lets a server have a [small disk](Self::small_disk).
+    pub fn small_disk_is_allowed() -> bool {
+        Account::unprivileged().is_ok_and(small_disk::is_allowed)
+    }
+
     /// Starts it, and waits until it answers.
     pub fn start(&self) -> Result<Postgres, Error> {
         port::on_a_free_one(|port| self.attempt(port))
@@ -129,13 +166,21 @@ impl PostgresStarter {
         let account = Account::unprivileged()?;
         // SIGQUIT ends it at once, and lets it remove its shared memory.
         let server = Server::new("postgres", Signal::QUIT, |directory| {
-            let mut words = account.command(&programs.join("postgres"));
+            let program = programs.join("postgres");
+            let mut words = match self.small_disk {
+                Some(mebibytes) => small_disk::command(account, directory, mebibytes, &program),
+                None => account.command(&program),
+            };
             words.push("-D".into());
             words.push(data(directory).into());
             words
         })?;
         account.give(server.directory())?;
-        initialise(&programs, account, server.directory())?;
+        small_disk::make(account, server.directory())?;
+        match self.primary {
+            Some(primary) => copy(&programs, account, server.directory(), primary)?,
+            None => initialise(&programs, account, server.directory())?,
+        }
         self.configure(account, server.directory(), port)?;
         let postgres = Postgres {
             server,
@@ -143,6 +188,9 @@ impl PostgresStarter {
             url: url(port),
         };
         postgres.server.launch(|pid| postgres.is_ready(pid))?;
+        if self.primary.is_some() {
+            return Ok(postgres);
+        }
         let create = format!("CREATE DATABASE {USER}");
         wire::run(port, USER, "postgres", &create).map_err(|error| Error::Answer {
             server: "postgres".to_owned(),
@@ -173,6 +221,12 @@ impl PostgresStarter {
             }
             settings.push(("ssl".to_owned(), "on".to_owned()));
         }
+        if let Some(primary) = self.primary {
+            let connection =
+                format!("host=127.0.0.1 port={primary} user={USER} application_name={STANDBY}");
+            settings.push(("primary_conninfo".to_owned(), connection));
+            account.write(&data.join("standby.signal"), b"")?;
+        }
         settings.extend(self.settings.iter().cloned());
         let lines: String = settings
             .iter()
@@ -183,17 +237,44 @@ impl PostgresStarter {
 }
 
 fn initialise(programs: &Path, account: Account, directory: &Path) -> Result<(), Error> {
-    let words = account.command(&programs.join("initdb"));
+    let mut command = maker(&programs.join("initdb"), account, directory);
+    command.args(["--username", USER, "--auth", "trust"]).args([
+        "--encoding",
+        "UTF8",
+        "--locale",
+        "C",
+        "--no-sync",
+    ]);
+    bounded::run(&mut command, &directory.join("initdb.log"), INITDB)
+}
+
+/// A copy of the primary, with what it commits meanwhile.
+fn copy(programs: &Path, account: Account, directory: &Path, primary: u16) -> Result<(), Error> {
+    let mut command = maker(&program::pg_basebackup(programs)?, account, directory);
+    command
+        .args(["--host", "127.0.0.1", "--username", USER])
+        .args(["--port", &primary.to_string()])
+        .args([
+            "--wal-method",
+            "stream",
+            "--checkpoint",
+            "fast",
+            "--no-sync",
+        ]);
+    bounded::run(&mut command, &directory.join("copy.log"), INITDB)
+}
+
+/// A program that fills the directory for data.
+fn maker(program: &Path, account: Account, directory: &Path) -> Command {
+    let words = account.command(program);
     let (program, rest) = words.split_first().expect("a command names a program");
     let mut command = Command::new(program);
     command
         .args(rest)
         .arg("-D")
         .arg(data(directory))
-        .args(["--username", USER, "--auth", "trust"])
-        .args(["--encoding", "UTF8", "--locale", "C", "--no-sync"])
         .current_dir(directory);
-    bounded::run(&mut command, &directory.join("initdb.log"), INITDB)
+    command
 }
 
 fn data(directory: &Path) -> PathBuf {

@@ -6,7 +6,7 @@ use counterfoil_core::store::{Completed, Completion, Lease, StoreError};
 use tokio_postgres::{Row, types::ToSql};
 
 use super::{batch::Order, finish, finish::Said, only};
-use crate::{failure::unknown_answer, row::Reader, values::Id};
+use crate::{row::Reader, values::Id};
 
 /// The parameters of `complete_batch.sql`, in their order. All lists are in the order of the ids.
 pub(crate) struct Batch<'a> {
@@ -71,19 +71,14 @@ impl<'a> Batch<'a> {
         ]
     }
 
-    /// The answers in the order of the calls.
+    /// The answers in the order of the calls, `None` for one that is to be made alone.
     pub(crate) fn read(
         &self,
         rows: &[Row],
     ) -> Result<Vec<Option<Result<Completed, StoreError>>>, StoreError> {
         let mut reader = Reader::new(only(rows)?);
         let (places, answers): (Vec<i64>, Vec<&str>) = (reader.get()?, reader.get()?);
-        // What is not told anything is known of nothing.
-        let mut told: Vec<_> = self
-            .ids
-            .iter()
-            .map(|_| Some(Err(unknown_answer())))
-            .collect();
+        let mut told: Vec<_> = self.ids.iter().map(|_| None).collect();
         for (place, answer) in places.into_iter().zip(answers) {
             told[self.order.place(place)?] = Some(finish::completed(answer));
         }

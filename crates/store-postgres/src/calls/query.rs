@@ -9,12 +9,12 @@ use super::only;
 use crate::{
     database::Database,
     machine::{Machine, Machines},
-    row::{Reader, corrupt},
+    row::Reader,
     template::code_of,
     values::{Id, escape},
 };
 
-/// A page keeps a listing from reading all results into memory.
+/// A page keeps a listing from reading all records into memory. It ends sooner where results are large: see `list.sql`.
 const MAX_PAGE: usize = 1_000;
 
 pub(crate) async fn find(
@@ -42,34 +42,67 @@ pub(crate) async fn list(
         });
     };
     let limit = listing.limit.min(MAX_PAGE);
-    let mut records = page(database, &machines.timed, listing, from, limit + 1).await?;
-    records.extend(page(database, &machines.keyed, listing, from, limit + 1).await?);
-    records.sort_by_key(|record| record.id);
-    let more = records.len() > limit;
-    records.truncate(limit);
-    Ok(Page { records, more })
+    let timed = part(database, &machines.timed, listing, from, limit + 1).await?;
+    let keyed = part(database, &machines.keyed, listing, from, limit + 1).await?;
+    Ok(merge(timed, keyed, limit))
 }
 
-async fn page(
+/// What one table has of a page.
+struct Part {
+    records: Vec<Record>,
+    /// Whether it ended early, because of how much there was.
+    is_cut: bool,
+}
+
+/// Both parts in one order, up to where the first of them was cut: behind that there may be records that nobody has read.
+fn merge(one: Part, other: Part, limit: usize) -> Page {
+    let ends = [&one, &other].map(|part| {
+        let last = part.records.last().filter(|_| part.is_cut);
+        last.map(|record| record.id)
+    });
+    let mut records = one.records;
+    records.extend(other.records);
+    records.sort_by_key(|record| record.id);
+    let mut more = records.len() > limit;
+    records.truncate(limit);
+    if let Some(end) = ends.into_iter().flatten().min() {
+        records.retain(|record| record.id <= end);
+        more = true;
+    }
+    Page { records, more }
+}
+
+async fn part(
     database: &Database,
     machine: &Machine,
     listing: &Listing,
     from: Id,
     limit: usize,
-) -> Result<Vec<Record>, StoreError> {
+) -> Result<Part, StoreError> {
     let state = code_of(listing.state);
     let tenant = listing.tenant.as_deref().map(escape);
     let limit = i32::try_from(limit).unwrap_or(i32::MAX);
     let values = [&state as _, &tenant as _, &from as _, &limit as _];
     let scan = database.limits().scan;
     let rows = database.call_within(scan, &machine.list, &values).await?;
-    rows.iter()
-        .map(|row| {
-            let mut reader = Reader::new(row);
-            let now = reader.time()?;
-            reader.record(now)?.ok_or_else(corrupt)
-        })
-        .collect()
+    let mut records = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let mut reader = Reader::new(row);
+        let now = reader.time()?;
+        match reader.record(now)? {
+            Some(record) => records.push(record),
+            None => {
+                return Ok(Part {
+                    records,
+                    is_cut: true,
+                });
+            }
+        }
+    }
+    Ok(Part {
+        records,
+        is_cut: false,
+    })
 }
 
 /// `None` after the last id that there can be.

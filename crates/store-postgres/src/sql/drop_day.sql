@@ -1,3 +1,10 @@
+-- Dropping the partition of a day whose time is over.
+--
+-- The rows that have to stay must be known exactly at a moment when nobody can write, and that moment must be short. So an
+-- index of just these rows is built first, CONCURRENTLY: claims and completions go on, and the server enters what they
+-- write. Its predicate has the time of the judging in it. What was past its time then is so later too, unless somebody
+-- writes it, so that the index may have a row too many and never misses one.
+
 -- The days before today that have a partition and whose rows may all be past their time, oldest first.
 CREATE FUNCTION {schema}.past_days() RETURNS SETOF bigint
 LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
@@ -10,69 +17,139 @@ LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
     ORDER BY d.day
 $$;
 
--- Ids of a day that have to stay: open, or not past their time yet. No more than p_limit.
-CREATE FUNCTION {schema}.stragglers(day bigint, p_limit integer) RETURNS uuid[]
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-    found_ids uuid[];
-BEGIN
-    EXECUTE format('SELECT ARRAY(
-            SELECT t.operation_id FROM %I.%I AS t
-            WHERE ({schema}.purge_at(t.state, t.updated, t.exp, t.retention) <= $1) IS NOT TRUE LIMIT $2
-        )', {schema_text}, {schema}.partition_of(day)) INTO found_ids USING {schema}.now_ms(), p_limit;
-    RETURN found_ids;
-END
+-- Which rows of a day have to stay: open, or not past their time at `at`. The opposite of `purge_at(…) <= at`, as text with
+-- a constant in it and no call, so that the server finds an index and a statement to be about the same rows. An index is
+-- made in a session with a search path of its own, so that each operator says where it is from.
+CREATE FUNCTION {schema}.stays(at bigint) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT format('(state OPERATOR(pg_catalog.<>) ALL (ARRAY[{denied}, {cancelled}, {released}, {done}, {failed}]::smallint[])'
+        ' OR GREATEST(updated, exp) OPERATOR(pg_catalog.+) retention OPERATOR(pg_catalog.+) {skew}::bigint'
+        ' OPERATOR(pg_catalog.>) %s::bigint)', at)
 $$;
 
--- Drops the partition of a day whose time is over, and says how that went: `dropped`; `none`, if there is no such
--- partition; `stragglers`, if more than p_movable of its rows have to stay; `busy`, if a lock was not to be had. All but
--- the first leave everything as it was. Call it in a transaction of its own.
+-- The next step in dropping a day. To be called in a transaction of its own, and again after `run`:
 --
--- The rows are judged with the day's writers shut out, so that no verdict is out of date when it is carried out: what is
--- past its time stays so unless somebody writes. What stays moves to the default partition, where its id belongs once the
--- day has no partition of its own. That takes the lock on the whole table, without which a statement planned before could
--- look for a row where it no longer is; it is taken last, for no longer than moving a few rows takes.
+-- `run`: `ddl` is to be run first, by itself: the server does not do that in a function. An index to build, or the rest of
+--     a build that was cut short, to clear up.
+-- `dropped`: the partition is gone, with about so many rows; so many had to stay, and are in the default partition.
+-- `none`: there is no such partition.
+-- `stragglers`: too many rows have to stay, or too large ones. If there is a `ddl`, it clears up.
+-- `taken`: another process is at this day.
+-- `busy`: a transaction held the table for longer than this waits. Worth another try soon.
+--
+-- All but `dropped` leave everything as it was.
 CREATE FUNCTION {schema}.drop_day(
-    day bigint, p_movable integer, OUT answer text, OUT dropped bigint, OUT stragglers bigint
+    day bigint, OUT answer text, OUT ddl text, OUT dropped bigint, OUT moved bigint
 )
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '{ddl_lock_timeout}' AS $$
+SET lock_timeout = '{day_lock_timeout}' SET enable_seqscan = off SET jit = off AS $$
 DECLARE
-    partition_name text := {schema}.partition_of(day);
-    stay uuid[];
-    total bigint;
+    place text := format('%I.%I', {schema_text}, {schema}.partition_of(day));
+    stay_index text;
+    is_valid boolean;
+    stays text;
+    reading text;
+    plan json;
+    now bigint := {schema}.now_ms();
 BEGIN
     dropped := 0;
-    stragglers := 0;
-    IF to_regclass(format('%I.%I', {schema_text}, partition_name)) IS NULL THEN
+    moved := 0;
+    -- In an older snapshot a row that came since would be missing, and lost.
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'a day is dropped in READ COMMITTED only' USING ERRCODE = 'invalid_transaction_state';
+    END IF;
+    -- Before, an index that was built CONCURRENTLY could miss rows.
+    IF current_setting('server_version_num')::integer < 140004 THEN
+        RAISE EXCEPTION 'a day is dropped on Postgres 14.4 or later only' USING ERRCODE = 'feature_not_supported';
+    END IF;
+    IF to_regclass(place) IS NULL THEN
         answer := 'none';
         RETURN;
     END IF;
-    -- A look that makes nobody wait, and ends early where many rows have to stay.
-    stay := {schema}.stragglers(day, p_movable + 1);
-    IF cardinality(stay) <= p_movable THEN
-        EXECUTE format('LOCK TABLE ONLY %I.%I IN SHARE ROW EXCLUSIVE MODE', {schema_text}, partition_name);
-        stay := {schema}.stragglers(day, p_movable + 1);
+    -- Whoever builds an index waits for everybody who began before, so that to wait for him would be a deadlock. Another
+    -- role's build is seen, but not on which table.
+    answer := 'taken';
+    IF EXISTS (
+        SELECT FROM pg_stat_progress_create_index AS p
+        WHERE p.datname = current_database() AND coalesce(p.relid = to_regclass(place), true)
+    ) THEN
+        RETURN;
     END IF;
-    stragglers := cardinality(stay);
-    IF stragglers > p_movable THEN
+    -- Shuts out whoever else builds or drops here. No call of the store waits for it; a vacuum gives way.
+    EXECUTE format('LOCK TABLE ONLY %s IN SHARE UPDATE EXCLUSIVE MODE', place);
+
+    SELECT c.relname, i.indisvalid INTO stay_index, is_valid
+    FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
+    WHERE i.indrelid = to_regclass(place) AND c.relname ~ '_stay_[0-9]+_[0-9]+$'
+    ORDER BY i.indisvalid DESC, c.relname DESC LIMIT 1;
+    IF stay_index IS NULL THEN
+        -- A look first, which ends early where many rows have to stay.
+        IF {schema}.movable(place, {schema}.stays(now)) IS NULL THEN
+            answer := 'stragglers';
+            RETURN;
+        END IF;
+        answer := 'run';
+        -- Two that come here at the same moment may deadlock, and one goes on: it must not meet the other's name.
+        ddl := format('CREATE INDEX CONCURRENTLY %I ON %s (operation_id) WHERE %s',
+            format('%s_stay_%s_%s', {schema}.partition_of(day), now, pg_backend_pid()), place, {schema}.stays(now));
+        RETURN;
+    END IF;
+    ddl := format('DROP INDEX CONCURRENTLY IF EXISTS %I.%I', {schema_text}, stay_index);
+    IF NOT is_valid THEN
+        answer := 'run';
+        RETURN;
+    END IF;
+
+    -- All that the lock will be held for: to read these rows from their index, which is as long as they are many.
+    stays := {schema}.stays(substring(stay_index FROM '_stay_([0-9]+)')::bigint);
+    reading := format('SELECT t.* FROM %s AS t WHERE %s LIMIT {movable} + 1', place, stays);
+    EXECUTE 'EXPLAIN (FORMAT JSON) ' || reading INTO plan;
+    IF strpos(plan::text, stay_index) = 0 THEN
+        RAISE EXCEPTION 'the index of what stays would not be used' USING ERRCODE = 'internal_error';
+    END IF;
+    IF {schema}.movable(place, stays) IS NULL THEN
         answer := 'stragglers';
         RETURN;
     END IF;
-    EXECUTE format('SELECT count(*) FROM %I.%I', {schema_text}, partition_name) INTO total;
+    ddl := NULL;
+    SELECT greatest(c.reltuples, 0)::bigint INTO dropped FROM pg_class AS c WHERE c.oid = to_regclass(place);
 
-    LOCK TABLE ONLY {schema}.operations IN ACCESS EXCLUSIVE MODE;
-    EXECUTE format('ALTER TABLE {schema}.operations DETACH PARTITION %I.%I', {schema_text}, partition_name);
-    EXECUTE format('INSERT INTO {schema}.operations SELECT t.* FROM %I.%I AS t WHERE t.operation_id = ANY ($1)',
-        {schema_text}, partition_name) USING stay;
-    EXECUTE format('DROP TABLE %I.%I', {schema_text}, partition_name);
-    dropped := total - stragglers;
-    answer := 'dropped';
-EXCEPTION WHEN lock_not_available OR deadlock_detected OR undefined_table THEN
-    -- Of two that drop the same day, the second may find it gone while it waits.
+    -- The whole table, without which a statement planned before could look for a row where it no longer is. All calls
+    -- queue behind this, so that it is given up soon; for the partitions it does not wait at all.
     answer := 'busy';
-    dropped := 0;
-    stragglers := 0;
+    PERFORM set_config('lock_timeout', '{ddl_lock_timeout}', true);
+    LOCK TABLE ONLY {schema}.operations IN ACCESS EXCLUSIVE MODE;
+    EXECUTE format('LOCK TABLE ONLY %s, ONLY {schema}.operations_default IN ACCESS EXCLUSIVE MODE NOWAIT', place);
+    EXECUTE format('ALTER TABLE {schema}.operations DETACH PARTITION %s', place);
+    EXECUTE 'INSERT INTO {schema}.operations ' || reading;
+    GET DIAGNOSTICS moved = ROW_COUNT;
+    IF moved > {movable} THEN
+        RAISE EXCEPTION 'too many rows have to stay' USING ERRCODE = 'program_limit_exceeded';
+    END IF;
+    EXECUTE format('DROP TABLE %s', place);
+    PERFORM {schema}.fit_plans();
+    -- The lock is held until the commit is through. A standby that lost this would still have the day: it is not waited
+    -- for, and what is acknowledged after it comes after it.
+    PERFORM set_config('synchronous_commit', 'local', true);
+    dropped := greatest(dropped - moved, 0);
+    answer := 'dropped';
+EXCEPTION
+    WHEN lock_not_available OR deadlock_detected THEN
+        dropped := 0;
+        moved := 0;
+    WHEN program_limit_exceeded THEN
+        answer := 'stragglers';
+        dropped := 0;
+        moved := 0;
+    WHEN undefined_table THEN
+        -- Another one dropped it while this waited.
+        answer := 'none';
 END
+$$;
+
+-- Ends a `ddl` of the above that nobody waits for any more. Its text has the index's name, which no other one has.
+CREATE FUNCTION {schema}.give_up(ddl text) RETURNS bigint
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT count(pg_cancel_backend(a.pid)) FROM pg_stat_activity AS a
+    WHERE a.query = ddl AND a.state = 'active' AND a.pid <> pg_backend_pid()
 $$;

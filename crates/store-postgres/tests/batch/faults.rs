@@ -1,6 +1,12 @@
 //! What goes wrong for one call of a statement, or for all of them.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use counterfoil_core::{
     OperationId,
@@ -111,14 +117,18 @@ async fn what_a_dying_server_leaves_open_its_owner_finds_out() {
         .now;
 
     let mut callers = JoinSet::new();
+    let acknowledged = Arc::new(AtomicUsize::new(0));
     for _ in 0..64 {
-        let store = store.clone();
+        let (store, acknowledged) = (store.clone(), Arc::clone(&acknowledged));
         callers.spawn(async move {
             let (mut done, mut open) = (Vec::new(), Vec::new());
             loop {
                 let asked = ask::claim(OperationId::mint(now));
                 match store.acquire(&asked).await {
-                    Ok(answer) => done.push(ask::lease(&Ok(answer))),
+                    Ok(answer) => {
+                        done.push(ask::lease(&Ok(answer)));
+                        acknowledged.fetch_add(1, Ordering::SeqCst);
+                    }
                     Err(error) => {
                         open.push((asked, error.kind()));
                         return (done, open);
@@ -127,7 +137,12 @@ async fn what_a_dying_server_leaves_open_its_owner_finds_out() {
             }
         });
     }
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    let under_load = async {
+        while acknowledged.load(Ordering::SeqCst) < 1_000 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    timeout(BOUND, under_load).await.expect("the store works");
     server.kill().expect("it is killed");
     let (mut done, mut open) = (Vec::new(), Vec::new());
     while let Some(more) = timeout(BOUND, callers.join_next()).await.expect("it ends") {

@@ -4,6 +4,7 @@
 
 pub(crate) mod ask;
 pub(crate) mod crowd;
+pub(crate) mod place;
 
 use std::{sync::Arc, time::Duration};
 

@@ -149,7 +149,8 @@ async fn an_exhausted_pool_refuses_in_time() {
         .expect("there is a connection again");
 }
 
-/// A caller who goes away leaves a statement behind that still runs. Its connection is not given to the next one.
+/// A caller who goes away leaves a statement behind that still runs. Its connection is given to the next one when that
+/// statement has ended, and no other is opened meanwhile.
 #[tokio::test]
 async fn a_call_that_is_dropped_poisons_no_connection() {
     let url = shared(Shared::Postgres);
@@ -166,13 +167,42 @@ async fn a_call_that_is_dropped_poisons_no_connection() {
     assert!(dropped.await.expect_err("it was dropped").is_cancelled());
 
     let asked = Instant::now();
-    place.store.find(op.id).await.expect("another connection");
+    place.store.find(op.id).await.expect("the connection again");
     assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
-    let others = format!(
-        "SELECT count(*) FROM pg_stat_activity WHERE application_name = '{}' AND pid <> {pid}",
+    let sessions = format!(
+        "SELECT pid FROM pg_stat_activity WHERE application_name = '{}'",
         place.schema
     );
-    let row = place.other.query_one(&others, &[]).await;
-    assert_eq!(row.expect("the server answers").get::<_, i64>(0), 1);
+    let rows = place.other.query(&sessions, &[]).await;
+    let pids: Vec<i32> = (rows.expect("the server answers").iter())
+        .map(|row| row.get(0))
+        .collect();
+    assert_eq!(pids, [pid]);
+    place.unlock().await;
+}
+
+/// A pooler gives the question that is put behind the statement the same session.
+#[tokio::test]
+async fn a_call_that_is_dropped_behind_a_pooler_poisons_no_connection() {
+    let url = shared(Shared::PgBouncer);
+    let mut place = Place::at(&url, |builder| {
+        builder.with_max_connections(1).behind_transaction_pooler()
+    })
+    .await;
+    // Whoever looks keeps statements in his session.
+    place.other = crate::common::client(&shared(Shared::Postgres)).await;
+    let op = Op::now();
+    let held = claimed(place.store.acquire(&op.wish()).await.expect("it is free"));
+    place.lock().await;
+    let dropped = {
+        let store = place.store.clone();
+        tokio::spawn(async move { store.release(&held).await })
+    };
+    place.waiting_for("transactionid").await;
+    dropped.abort();
+    assert!(dropped.await.expect_err("it was dropped").is_cancelled());
+    let asked = Instant::now();
+    place.store.find(op.id).await.expect("the connection again");
+    assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());
     place.unlock().await;
 }

@@ -18,6 +18,7 @@ async fn a_frozen_server_leaves_a_call_in_doubt_in_time() {
     let place = Place::at(server.url(), |builder| {
         builder
             .with_max_connections(1)
+            .with_wait(LIMIT)
             .with_call(LIMIT)
             .with_connect(LIMIT)
     })
@@ -37,7 +38,7 @@ async fn a_frozen_server_leaves_a_call_in_doubt_in_time() {
     let asked = Instant::now();
     let kind = refused(place.store.acquire(&wish).await);
     assert_eq!(kind, StoreErrorKind::Indeterminate);
-    // The connection is given up, and a new one can't be had: nothing is sent.
+    // Its statement may still run, so that its connection keeps its place, and there is no other one: nothing is sent.
     let kind = refused(place.store.acquire(&wish).await);
     assert_eq!(kind, StoreErrorKind::NotApplied);
     assert!(asked.elapsed() < SOON, "{:?}", asked.elapsed());

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, pin::pin, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use counterfoil_core::store::StoredResult;
-use http::{HeaderMap, response};
+use http::{HeaderMap, HeaderName, HeaderValue, response};
 use http_body::{Body as HttpBody, Frame};
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use tokio::time::sleep;
@@ -27,9 +27,17 @@ pub(super) struct Captured {
 
 enum End {
     /// All of it is in the frames.
-    Whole(Option<HeaderMap>),
+    Whole {
+        trailers: Option<HeaderMap>,
+        /// Whether body and trailers are within the limit.
+        fits: bool,
+    },
     /// More comes.
-    PastLimit(UnsyncBoxBody<Bytes, BoxError>),
+    PastLimit {
+        rest: UnsyncBoxBody<Bytes, BoxError>,
+        /// Whether what it says of its size and its end agrees with what it gave.
+        sized: bool,
+    },
     /// It broke off.
     Broken(BoxError),
 }
@@ -43,12 +51,19 @@ where
     let (parts, body) = response.into_parts();
     // Mapped first: an error type of the handler's must not live across an await, it need not be `Send`.
     let mut body = body.map_err(Into::into).boxed_unsync();
+    let (size, ended) = (body.size_hint().exact(), body.is_end_stream());
     let (frames, end) = read_ahead(&mut body, limits).await;
-    Captured {
-        parts,
-        frames,
-        end: end.unwrap_or(End::PastLimit(body)),
-    }
+    let end = end.unwrap_or_else(|| {
+        let given = length(&frames);
+        let in_all = |rest: u64| rest.saturating_add(given);
+        let sized = size == body.size_hint().exact().map(in_all) && !(ended && given > 0);
+        End::PastLimit { rest: body, sized }
+    });
+    Captured { parts, frames, end }
+}
+
+fn length(frames: &VecDeque<Bytes>) -> u64 {
+    frames.iter().map(|frame| frame.len() as u64).sum()
 }
 
 async fn read_ahead(
@@ -72,7 +87,10 @@ async fn read_ahead(
             frame = body.frame() => frame,
         };
         match frame {
-            None => return (frames, Some(End::Whole(trailers))),
+            None => {
+                let fits = len <= limits.bytes;
+                return (frames, Some(End::Whole { trailers, fits }));
+            }
             Some(Err(error)) => return (frames, Some(End::Broken(error))),
             Some(Ok(frame)) => match frame.into_data() {
                 // It says nothing, and would take memory without counting.
@@ -84,7 +102,14 @@ async fn read_ahead(
                         return (frames, None);
                     }
                 }
-                Err(frame) => trailers = Frame::into_trailers(frame).ok(),
+                Err(frame) => {
+                    if let Ok(fields) = Frame::into_trailers(frame) {
+                        let field_len =
+                            |(n, v): (&HeaderName, &HeaderValue)| n.as_str().len() + v.len();
+                        len += fields.iter().map(field_len).sum::<usize>();
+                        trailers = Some(fields);
+                    }
+                }
             },
         }
     }
@@ -97,13 +122,18 @@ impl Captured {
 
     /// What a store keeps of it: past the limit the head alone. `None` where even the head can't be encoded.
     pub(super) fn stored(&self) -> Option<StoredResult> {
+        let (body, trailers) = match &self.end {
+            End::Whole {
+                trailers,
+                fits: true,
+            } => (Some(self.joined()), trailers.as_ref().map(headers::kept)),
+            _ => (None, None),
+        };
         let response = StoredResponse {
             status: self.parts.status,
             headers: headers::kept(&self.parts.headers),
-            body: match &self.end {
-                End::Whole(_) => Some(self.joined()),
-                End::PastLimit(_) | End::Broken(_) => None,
-            },
+            body,
+            trailers: trailers.filter(|kept| !kept.is_empty()),
         };
         response.encode()
     }
@@ -114,7 +144,7 @@ impl Captured {
         {
             return one.clone();
         }
-        let mut all = BytesMut::with_capacity(self.frames.iter().map(Bytes::len).sum());
+        let mut all = BytesMut::with_capacity(length(&self.frames) as usize);
         for frame in &self.frames {
             all.extend_from_slice(frame);
         }
@@ -122,10 +152,14 @@ impl Captured {
     }
 
     /// The handler's own response, whole: what was read ahead, then whatever comes after it.
-    pub(super) fn into_response(self) -> http::Response<Body> {
+    pub(super) fn into_response(mut self) -> http::Response<Body> {
         let body = match self.end {
-            End::Whole(trailers) => Body::whole(self.frames, trailers),
-            End::PastLimit(rest) => Body::chained(self.frames, rest),
+            End::Whole { trailers, .. } => {
+                headers::drop_untrue_length(&mut self.parts.headers, length(&self.frames));
+                Body::whole(self.frames, trailers)
+            }
+            End::PastLimit { rest, sized: true } => Body::chained(self.frames, rest),
+            End::PastLimit { rest, sized: false } => Body::chained_unsized(self.frames, rest),
             End::Broken(error) => Body::broken(self.frames, error),
         };
         http::Response::from_parts(self.parts, body)

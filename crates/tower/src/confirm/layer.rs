@@ -42,7 +42,8 @@ use crate::{Form, Replay};
 /// status. Without a word the outcome is unknown; also after an error of the service, a panic, a body that breaks off
 /// within the limit, and a switch of protocols, whatever the word was.
 ///
-/// Trailers of a response reach the first caller and are not kept yet.
+/// Body and trailers are kept up to [`with_max_result`](Self::with_max_result), and a
+/// [verbatim](crate::Replay::Verbatim) replay has both.
 #[derive(Clone)]
 pub struct ConfirmLayer {
     settings: Settings,

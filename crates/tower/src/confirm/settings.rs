@@ -87,7 +87,7 @@ macro_rules! settings_methods {
                 self
             }
 
-            /// The largest response body that is kept, in bytes. A larger one reaches its first caller whole, and a retry is
+            /// The largest response body that is kept, in bytes, its trailers counted. A larger one reaches its first caller whole, and a retry is
             /// told that it was done, without it. Default: [`DEFAULT_MAX_RESULT`](crate::DEFAULT_MAX_RESULT).
             #[must_use]
             pub const fn with_max_result(mut self, bytes: usize) -> Self {

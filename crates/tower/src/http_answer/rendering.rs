@@ -147,7 +147,8 @@ impl<'a> Rendering<'a> {
 /// The first response as it was; `None` where the answer carries none, or not all of it.
 fn verbatim(answer: &Answer) -> Option<Response<Body>> {
     let first = StoredResponse::decode(answer.result.as_ref()?).ok()?;
-    let mut response = Response::new(Body::from(first.body?));
+    let body = Body::from(first.body?).with_trailers(first.trailers);
+    let mut response = Response::new(body);
     *response.status_mut() = first.status;
     *response.headers_mut() = first.headers;
     let headers = response.headers_mut();

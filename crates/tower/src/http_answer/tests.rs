@@ -47,6 +47,7 @@ fn stored(status: u16) -> StoredResult {
         status: StatusCode::from_u16(status).unwrap(),
         headers: HeaderMap::new(),
         body: Some("{}".into()),
+        trailers: None,
     };
     response.encode().unwrap()
 }

@@ -21,7 +21,7 @@ use crate::{
     confirm::{Gone, Guarded, Prepared, Rest},
     headers,
     http_answer::Refusal,
-    request::{Reading, essence, json_of, says_json, values},
+    request::{Reading, essence, json_of, pointer, says_json, values},
 };
 
 /// A gate, and where its key stands.
@@ -78,10 +78,6 @@ fn in_body(member: &str, incoming: &mut Incoming) -> Result<Option<IdempotencyKe
     IdempotencyKey::from_text(&text)
         .map(Some)
         .map_err(|invalid| Answer::from(invalid).with_field(pointer(member)))
-}
-
-fn pointer(member: &str) -> String {
-    format!("/{}", member.replace('~', "~0").replace('/', "~1"))
 }
 
 fn key_required() -> Answer {
@@ -148,11 +144,12 @@ impl<P: Send + Sync + 'static> Guarded for KeyGuard<P> {
         body: &Bytes,
     ) -> Result<Box<dyn Prepared>, Refusal> {
         let gate = &self.gate;
-        let uri = &parts.uri;
+        let target = reading.target(parts);
         let line =
-            |keyed: Keyed| keyed.with_request(parts.method.as_str(), uri.path(), uri.query());
+            |keyed: Keyed| keyed.with_request(parts.method.as_str(), target.path(), target.query());
         let (keyed, params) = match self.bind_bytes {
-            Some(bind_bytes) if !says_json(&parts.headers) => {
+            // No body is no JSON either, and its handler gets it as it came.
+            Some(bind_bytes) if body.is_empty() || !says_json(&parts.headers) => {
                 let keyed = line(self.keyed(&subject, parts, None)?);
                 (keyed, bytes_of(gate, bind_bytes, reading, parts, body))
             }

@@ -7,7 +7,7 @@ use counterfoil_core::{
     answer::Wording,
     engine::{Gate, RawParams},
 };
-use http::{HeaderName, request::Parts};
+use http::{HeaderName, Uri, request::Parts};
 use tower_layer::Layer;
 
 use super::guarded::{BindBytes, KeyGuard, Sent};
@@ -25,11 +25,14 @@ use crate::{
 /// the query as they were sent, the headers that the service declares, and the body, JSON in canonical form. The same key with anything
 /// else is `key_reused`, 422, in every state.
 ///
+/// A nested router of axum hands on a part of the path. With the feature `axum` the whole is bound all the same; where
+/// anything else in front of the layer cuts the path, [`with_target`](Self::with_target) says what was sent.
+///
 /// The checks come in this order: the subject, the key's form, the body within its limits, a strict reading of its JSON, the
 /// gate's rules for keys, the params, the claim. From the claim on all is as in a
 /// [`ConfirmLayer`](crate::ConfirmLayer): what the handler sees, what its response means, and where the layer goes.
 ///
-/// Requests of a safe method (GET, HEAD, OPTIONS) pass untouched, with a key or without.
+/// Requests of a safe method (GET, HEAD, OPTIONS, and the rarer TRACE and QUERY) pass untouched, with a key or without.
 ///
 /// ```
 /// use axum::{Router, http::StatusCode, routing::post};
@@ -82,8 +85,12 @@ impl KeyLayer {
     }
 
     /// As [`new`](Self::new), for a handler that takes bodies of any kind: what claims to be JSON is read strictly and bound
-    /// in canonical form, with its media type; anything else is bound byte for byte, with `Content-Type` and
-    /// `Content-Encoding` as they were sent. The handler gets the bytes as they came.
+    /// in canonical form, with its media type; anything else, and an empty body, is bound byte for byte, with `Content-Type`
+    /// and `Content-Encoding` as they were sent. The handler gets the bytes as they came.
+    ///
+    /// A null at the top level is as if absent, unless the gate's policy is
+    /// [`Nulls::Keep`](counterfoil_core::params::Nulls::Keep). A handler of merge patches (RFC 7396), to which it says
+    /// "remove", needs that.
     #[must_use]
     pub fn of_any_body(gate: Gate<RawParams>) -> Self {
         let mut layer = Self::with_guard(gate, Some(Gate::<RawParams>::bind_bytes));
@@ -144,6 +151,15 @@ impl KeyLayer {
     #[must_use]
     pub fn with_bound_headers(mut self, names: impl IntoIterator<Item = HeaderName>) -> Self {
         self.settings.reading.set_bound_headers(names);
+        self
+    }
+
+    /// How the target is found as it was sent: its path and query are bound. Default: with the feature `axum`, what its
+    /// outermost router saw; without it, what the layer sees. Where something in front of the layer cuts the path, two
+    /// requests that differ in the part it cut off alone would be one, and the second would get the first one's response.
+    #[must_use]
+    pub fn with_target(mut self, find: impl Fn(&Parts) -> Uri + Send + Sync + 'static) -> Self {
+        self.settings.reading.set_target(find);
         self
     }
 

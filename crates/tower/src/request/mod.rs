@@ -5,6 +5,7 @@
 //! the path, the query and the headers are joined last, after the credential was found good.
 
 mod buffer;
+mod framing;
 mod media;
 mod path;
 mod query;
@@ -17,7 +18,7 @@ use counterfoil_core::{
     answer::{Answer, Status},
     engine::Incoming,
 };
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, request::Parts};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, request::Parts};
 use http_body::Body as HttpBody;
 
 use crate::{BoxError, http_answer::Refusal};
@@ -33,6 +34,7 @@ pub const DEFAULT_MAX_BODY: usize = 1 << 20;
 pub const DEFAULT_BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 type SubjectOf = Arc<dyn Fn(&Parts) -> Option<Subject> + Send + Sync>;
+type TargetOf = Arc<dyn Fn(&Parts) -> Uri + Send + Sync>;
 
 /// How requests are read.
 #[derive(Clone)]
@@ -41,6 +43,7 @@ pub(crate) struct Reading {
     pub(crate) max_body: usize,
     pub(crate) body_timeout: Duration,
     path_values: PathValues,
+    target: TargetOf,
     bound_headers: Arc<[HeaderName]>,
     /// Whether a body may be anything.
     pub(crate) any_media: bool,
@@ -53,6 +56,7 @@ impl Default for Reading {
             max_body: DEFAULT_MAX_BODY,
             body_timeout: DEFAULT_BODY_TIMEOUT,
             path_values: PathValues::default(),
+            target: Arc::new(path::sent),
             bound_headers: Arc::new([]),
             any_media: false,
         }
@@ -85,6 +89,10 @@ impl Reading {
         self.path_values = PathValues::custom(read);
     }
 
+    pub(crate) fn set_target(&mut self, find: impl Fn(&Parts) -> Uri + Send + Sync + 'static) {
+        self.target = Arc::new(find);
+    }
+
     pub(crate) fn set_bound_headers(&mut self, names: impl IntoIterator<Item = HeaderName>) {
         let mut names: Vec<HeaderName> = names.into_iter().collect();
         // The order in which preview and confirm list them must not matter.
@@ -108,13 +116,20 @@ impl Reading {
         buffer::read(body, self.max_body, self.body_timeout).await
     }
 
+    /// The target as it was sent.
+    pub(crate) fn target(&self, parts: &Parts) -> Uri {
+        (self.target)(parts)
+    }
+
     /// The whole body, within its limits, under a media type that is JSON, or under one at most where it may be anything.
-    pub(crate) async fn body<B>(&self, parts: &mut Parts, body: B) -> Result<Bytes, Answer>
+    pub(crate) async fn body<B>(&self, parts: &mut Parts, body: B) -> Result<Bytes, Refusal>
     where
         B: HttpBody<Data = Bytes> + Send,
         B::Error: Into<BoxError>,
     {
+        framing::check_one(&parts.headers)?;
         let bytes = buffer::read(body, self.max_body, self.body_timeout).await?;
+        framing::check_length(&parts.headers, bytes.len() as u64)?;
         if self.any_media {
             media::check_one(&parts.headers)?;
         } else {
@@ -171,6 +186,11 @@ fn join_one(incoming: &mut Incoming, name: &str, value: &str) -> Result<(), Refu
 /// The text that the strict reader gets: no body at all means no params in the body.
 pub(crate) fn json_of(bytes: &Bytes) -> &[u8] {
     if bytes.is_empty() { b"{}" } else { bytes }
+}
+
+/// The JSON pointer of a member of the body (RFC 6901, section 3).
+pub(crate) fn pointer(name: &str) -> String {
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
 /// `params_invalid`: what the path or the query says can't be decoded.

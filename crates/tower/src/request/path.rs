@@ -1,9 +1,9 @@
-//! The values of path parameters.
+//! What the path says: its values, and the whole of it as it was sent.
 
 use std::{fmt, sync::Arc};
 
 use counterfoil_core::answer::Answer;
-use http::request::Parts;
+use http::{Uri, request::Parts};
 
 type Read = Arc<dyn Fn(&Parts) -> Vec<(String, String)> + Send + Sync>;
 
@@ -57,6 +57,21 @@ async fn of_router(parts: &mut Parts) -> Result<Vec<(String, String)>, Answer> {
         // Not UTF-8, or what a later version may refuse.
         Err(_) => Err(super::malformed("path")),
     }
+}
+
+/// The request's target as it was sent. A nested router of axum hands on the rest of the path alone: `/accounts/a/limit`
+/// and `/accounts/b/limit` would be one request under one key.
+#[cfg(feature = "axum")]
+pub(super) fn sent(parts: &Parts) -> Uri {
+    use axum::extract::OriginalUri;
+
+    let original = parts.extensions.get::<OriginalUri>();
+    original.map_or_else(|| parts.uri.clone(), |OriginalUri(uri)| uri.clone())
+}
+
+#[cfg(not(feature = "axum"))]
+pub(super) fn sent(parts: &Parts) -> Uri {
+    parts.uri.clone()
 }
 
 #[cfg(not(feature = "axum"))]

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use counterfoil_core::answer::Answer;
 
-use super::malformed;
+use super::{malformed, pointer};
 
 /// The members in their order. What two readers could decode differently is refused: a `%` that begins no two hex
 /// digits, and bytes that are not UTF-8.
@@ -14,8 +14,7 @@ pub(super) fn members(query: &str) -> Result<Vec<(String, String)>, Answer> {
         let name = pair.split('=').next().unwrap_or(pair);
         if !is_strict(pair) {
             // The name as sent: it may be the name that can't be decoded. A pointer, as for every param.
-            let name = name.replace('~', "~0").replace('/', "~1");
-            return Err(malformed(format!("/{name}")));
+            return Err(malformed(pointer(name)));
         }
         // One pair at a time: the parser then can't join or drop any.
         members.extend(

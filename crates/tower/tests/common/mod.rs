@@ -1,9 +1,12 @@
-//! A gate over a store that counts, and bodies that misbehave.
+//! A gate over a store that counts, and bodies that misbehave. `server` puts them on a socket.
 #![allow(
     dead_code,
     unreachable_pub,
     reason = "each test file takes what it needs"
 )]
+
+pub mod server;
+pub mod stage;
 
 use std::{
     collections::VecDeque,
@@ -26,7 +29,7 @@ use counterfoil_store_memory::MemoryStore;
 use counterfoil_testkit::{Flaky, Method, TokioClock};
 use counterfoil_tower::{Body, BoxError, ConfirmLayer};
 use http::{HeaderMap, Request, Response};
-use http_body::Frame;
+use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -261,6 +264,43 @@ impl http_body::Body for Script {
                 self.poll_frame(cx)
             }
         }
+    }
+}
+
+/// A body that says of its size, and of whether it has ended, what it is told to say, all the way.
+pub struct Liar {
+    pub says: SizeHint,
+    pub ended: bool,
+    pub body: Script,
+}
+
+impl Liar {
+    pub fn exact(says: u64, body: Script) -> Self {
+        Self {
+            says: SizeHint::with_exact(says),
+            ended: false,
+            body,
+        }
+    }
+}
+
+impl http_body::Body for Liar {
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.says
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.ended
     }
 }
 

@@ -2,6 +2,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod router;
 mod running;
 mod sent;
 mod told;

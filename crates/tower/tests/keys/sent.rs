@@ -8,12 +8,19 @@ async fn a_safe_request_passes_untouched_whatever_its_key_is() {
     let service = service(&layer(&world), &runs, |request| async move {
         assert!(request.extensions().get::<Attempt>().is_none());
         assert_eq!(request.headers()["accept-encoding"], "gzip");
-        let keys = request.headers().get_all("idempotency-key").iter().count();
+        let keys = request.headers().get_all("idempotency-key");
+        assert!(
+            keys.iter().all(HeaderValue::is_sensitive),
+            "no log shows it"
+        );
+        let keys = keys.iter().count();
         let mut response = Response::new(request.into_body());
         response.headers_mut().insert("x-keys", keys.into());
         Ok(response)
     });
-    for method in [Method::GET, Method::HEAD, Method::OPTIONS] {
+    let rarer = [Method::TRACE, Method::from_bytes(b"QUERY").unwrap()];
+    let methods = [Method::GET, Method::HEAD, Method::OPTIONS];
+    for method in methods.into_iter().chain(rarer) {
         for keys in [&[][..], &[KEY], &["no key, surely"], &[KEY, KEY]] {
             let mut request = Request::builder()
                 .method(method.clone())
@@ -275,11 +282,16 @@ async fn where_any_body_is_taken_what_is_not_json_is_bound_byte_for_byte() {
     ] {
         assert_problem(&send(&service, other).await, 422, "key_reused");
     }
+    let empty = "an-empty-file-of-its-own";
+    let first = send(&service, put(empty, json, None, "")).await;
+    assert_eq!((first.status, &first.body[..]), (201, &b""[..]));
+    let other = put(empty, json, None, "{}");
+    assert_problem(&send(&service, other).await, 422, "key_reused");
     let torn = put("one-more-key-of-its-own", json, None, "{");
     assert_problem(&send(&service, torn).await, 422, "params_invalid");
     let mut two = put("one-more-key-of-its-own", text, None, "a=1");
     two.headers_mut()
         .append("content-type", HeaderValue::from_static("text/html"));
     assert_problem(&send(&service, two).await, 422, "params_invalid");
-    assert_eq!(count(&runs), 2);
+    assert_eq!(count(&runs), 3);
 }

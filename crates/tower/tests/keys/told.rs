@@ -1,5 +1,11 @@
 //! What is told of an operation under a key.
 
+use counterfoil_core::{
+    KeyId,
+    engine::Counterfoil,
+    fingerprint::{Key, Keyring},
+};
+
 use super::*;
 
 #[tokio::test(start_paused = true)]
@@ -36,6 +42,38 @@ async fn what_is_under_way_or_not_known_is_a_conflict_with_a_time_to_wait() {
     assert_eq!(told.header("retry-after"), "30");
     assert_eq!(told.json()["retryable"], false);
     assert_eq!(count(&runs), 2);
+}
+
+#[tokio::test]
+async fn what_could_not_be_taken_on_is_to_be_sent_again_and_takes_no_key() {
+    let mut world = World::new();
+    let keys = Keyring::new(Key::random(KeyId::parse("k1").unwrap()));
+    let one_at_a_time = Counterfoil::builder(world.store.clone(), keys).with_max_running(1);
+    let gate = one_at_a_time
+        .build()
+        .unwrap()
+        .gate(world.gate.scope().clone());
+    world.gate = gate.build().unwrap();
+    let runs = counter();
+    let service = service(&layer(&world), &runs, created);
+    let full = world.gate.admit().unwrap();
+    let told = send(&service, post(KEY)).await;
+    assert_problem(&told, 429, "over_capacity");
+    let mut refused = vec![told];
+    drop(full);
+    world.store.fail_all(true);
+    let told = send(&service, post(KEY)).await;
+    assert_problem(&told, 503, "unavailable");
+    refused.push(told);
+    for told in refused {
+        assert!(told.header("retry-after").parse::<u64>().unwrap() >= 1);
+        assert_eq!(told.json()["retryable"], true);
+        assert_eq!(told.json()["executed"], "unknown");
+        assert!(!told.header("counterfoil-operation-id").is_empty());
+    }
+    assert_eq!(count(&runs), 0);
+    world.store.fail_all(false);
+    assert_eq!(send(&service, post(KEY)).await.word(), "completed");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! The store that `--store` names.
+//! The store that `--store` names, or else the environment.
 
 mod clearing;
 mod open;
@@ -6,4 +6,4 @@ mod place;
 
 pub(crate) use clearing::clear_up;
 pub(crate) use open::open;
-pub(crate) use place::Place;
+pub(crate) use place::{Place, VARIABLE};

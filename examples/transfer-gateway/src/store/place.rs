@@ -1,6 +1,9 @@
-//! Where operations are kept, as `--store` says it.
+//! Where operations are kept, as `--store` says it, or else the environment.
 
 use std::fmt;
+
+/// Where the store is looked for when `--store` is not given.
+pub(crate) const VARIABLE: &str = "COUNTERFOIL_STORE";
 
 /// The value of `--store`. `Debug` and every message show schemes only: the rest of a URL may hold a password.
 #[derive(Clone, PartialEq, Eq)]
@@ -26,12 +29,12 @@ const REDIS: [&str; 6] = [
 const POSTGRES: [&str; 2] = ["postgres://", "postgresql://"];
 
 impl Place {
-    /// Reads the value.
+    /// Reads the value that `name` was given.
     ///
     /// # Errors
     ///
     /// What is expected, in a sentence that shows nothing of the value but its scheme.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(name: &str, text: &str) -> Result<Self, String> {
         if text == "memory:" {
             return Ok(Self::Memory);
         }
@@ -42,9 +45,9 @@ impl Place {
             return Ok(Self::Postgres(text.to_owned()));
         }
         match text.strip_prefix("tiered:") {
-            Some(both) => Self::tiered(both),
+            Some(both) => Self::tiered(name, both),
             None => Err(format!(
-                "--store {:?} is no store; it is memory:, redis://…, redis-cluster://…, redis-sentinel://…, postgres://…, or \
+                "{name} {:?} is no store; it is memory:, redis://…, redis-cluster://…, redis-sentinel://…, postgres://…, or \
                  tiered: with a postgres URL, a comma and a redis URL",
                 scheme(text)
             )),
@@ -52,7 +55,7 @@ impl Place {
     }
 
     /// The first comma behind which a Redis URL begins: a password may hold one.
-    fn tiered(both: &str) -> Result<Self, String> {
+    fn tiered(name: &str, both: &str) -> Result<Self, String> {
         let cut = both
             .match_indices(',')
             .map(|(at, _)| at)
@@ -62,7 +65,9 @@ impl Place {
                 truth: both[..at].to_owned(),
                 cache: both[at + 1..].to_owned(),
             }),
-            _ => Err("--store tiered: takes a postgres URL, a comma and a redis URL".to_owned()),
+            _ => Err(format!(
+                "{name} tiered: takes a postgres URL, a comma and a redis URL"
+            )),
         }
     }
 
@@ -136,7 +141,7 @@ mod tests {
                 tiered("postgres://u:a,b@h/d", "redis-cluster://h:1?node=h:2"),
             ),
         ] {
-            assert_eq!(Place::parse(text), Ok(place), "{text}");
+            assert_eq!(Place::parse("--store", text), Ok(place), "{text}");
         }
     }
 
@@ -151,11 +156,12 @@ mod tests {
             "tiered:redis://secret@h,postgres://h/d",
             "secret words: here",
         ] {
-            let refused = Place::parse(text).expect_err(text);
+            let refused = Place::parse(VARIABLE, text).expect_err(text);
+            assert!(refused.contains(VARIABLE), "{refused}");
             assert!(!refused.contains("secret"), "{refused}");
         }
         assert!(
-            Place::parse("mysql://h")
+            Place::parse("--store", "mysql://h")
                 .expect_err("mysql")
                 .contains("\"mysql\"")
         );

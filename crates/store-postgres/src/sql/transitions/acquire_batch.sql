@@ -1,5 +1,6 @@
 -- Many claims in one statement and one commit: those that found nothing on record by one insert, all others through the
--- transition, which alone knows what to say to them. p_fresh marks those to insert, of each id at most one.
+-- transition, which alone knows what to say to them, and which here has no more patience with a held row than the batch.
+-- p_fresh marks those to insert, of each id at most one.
 --
 -- Both go in the order of the ids. Two batches then wait for each other in one direction only, where they would deadlock
 -- otherwise. Each is a command of its own in this function, with a snapshot of its own, so that whoever conflicted with
@@ -15,7 +16,7 @@ CREATE FUNCTION {schema}.{table}_acquire_batch(
 )
 RETURNS SETOF record
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '{batch_lock_timeout}' AS $$
+SET lock_timeout = '{batch_lock_timeout}' SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
     calls integer := cardinality(p_ids);
     begun timestamptz := clock_timestamp();

@@ -1,7 +1,7 @@
 -- How a run ended, or that it was handed on, or that it is not known: p_state is the state that its owner says. Also
 -- after the lease lapsed, as long as nobody took the epoch. After a takeover `failed` is doubt.
 -- Here and in all transitions, statements are planned once in a session: planning each call anew, to look at one partition
--- only, would cost more than the call.
+-- only, would cost more than the call, until there are many days (`fit_plans`).
 CREATE FUNCTION {schema}.{table}_complete(
     p_id uuid, p_owner uuid, p_epoch bigint, p_state smallint, p_deadline bigint,
     p_result_format text, p_result bytea, p_result_ref text, p_reason text,

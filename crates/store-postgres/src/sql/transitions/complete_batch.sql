@@ -1,25 +1,25 @@
--- Many completions in one statement and one commit: those of owners that hold their epochs by one update, all others
--- through the transition. p_first marks the first of each id: an update takes one of several, and not a known one.
+-- Many completions in one statement and one commit: those of owners that hold their epochs, by one update. p_first marks
+-- the first of each id: an update takes one of several, and not a known one.
 --
 -- The settings leave the planner one way only, from each call to its record along the primary key, in the order of the
 -- ids: batches that went in different orders would deadlock, and a plan made while the table was small must not be one
 -- that reads all of it.
 --
--- Gives the answers with their places; each call has one.
+-- Gives the answers with their places. A call without one changed nothing here, and is to be made alone: a lost owner locks
+-- the row too, for its evidence. Locked after the update, and so in an order of its own, it would wait for a batch that
+-- waits for this one.
 CREATE FUNCTION {schema}.{table}_complete_batch(
     p_first boolean[], p_ids uuid[], p_owners uuid[], p_epochs bigint[], p_states smallint[], p_deadlines bigint[],
     p_result_formats text[], p_results bytea[], p_result_refs text[], p_reasons text[],
     OUT places bigint[], OUT answers text[]
 )
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-SET lock_timeout = '{batch_lock_timeout}'
+SET lock_timeout = '{batch_lock_timeout}' SET plan_cache_mode = force_generic_plan
 SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 DECLARE
     now bigint := {schema}.now_ms();
     calls integer := cardinality(p_ids);
     begun timestamptz := clock_timestamp();
-    more_places bigint[];
-    more_answers text[];
 BEGIN
     -- A shorter list would be filled up with nulls.
     IF calls <> ALL (ARRAY[
@@ -51,27 +51,6 @@ BEGIN
     )
     SELECT coalesce(array_agg(d.place), '{}'), coalesce(array_agg(d.answer), '{}') INTO places, answers
     FROM updated AS d;
-
-    IF cardinality(places) < calls THEN
-        SELECT array_agg(m.place), array_agg(m.answer) INTO more_places, more_answers
-        FROM (
-            SELECT u.place, a.answer FROM (
-                SELECT c.* FROM unnest(
-                    p_ids, p_owners, p_epochs, p_states, p_deadlines,
-                    p_result_formats, p_results, p_result_refs, p_reasons
-                ) WITH ORDINALITY AS c(
-                    id, owner, epoch, state, deadline, result_format, result, result_ref, reason, place
-                )
-                WHERE c.place <> ALL (places)
-                ORDER BY c.id, c.place
-            ) AS u,
-            LATERAL {schema}.{table}_complete(
-                u.id, u.owner, u.epoch, u.state, u.deadline, u.result_format, u.result, u.result_ref, u.reason
-            ) AS a
-        ) AS m;
-        places := places || more_places;
-        answers := answers || more_answers;
-    END IF;
 
     -- Many short waits are a long one, and no other caller's.
     IF clock_timestamp() > begun + interval '{batch_patience}' THEN

@@ -23,8 +23,11 @@ BEGIN
         answer := CASE WHEN became = {released} THEN 'released' ELSE 'in_doubt' END;
         RETURN;
     END IF;
+    -- Said again, its reply lost. A lock and no mere look: it has to be committed, and a commit that waits for a standby waits
+    -- for all before it, also for a release whose own wait was cut short.
     PERFORM FROM {schema}.{table} AS t
-    WHERE t.operation_id = p_id AND t.owner = p_owner AND t.epoch = p_epoch AND t.state = {released};
+    WHERE t.operation_id = p_id AND t.owner = p_owner AND t.epoch = p_epoch AND t.state = {released}
+    FOR UPDATE;
     answer := CASE WHEN FOUND THEN 'released' ELSE 'not_owner' END;
 END
 $$;
