@@ -70,3 +70,21 @@ fn a_field_that_a_caller_made_up_stands_in_the_details_alone_and_is_made_visible
     let info = status.get_details_error_info().unwrap();
     assert_eq!(info.metadata["field"], "/pay twice\\u{202e}");
 }
+
+#[tokio::test]
+async fn the_status_over_http_shows_a_kept_reply_as_opaque_bytes() {
+    let world = World::new();
+    let service = wrapped(&layer(&world), &counter(), |_, _| async {
+        Ok(reply(&["paid"]))
+    });
+    let fingerprint = world.fingerprint().await;
+    send(service, confirm(&fingerprint)).await;
+    let status = counterfoil_tower::StatusService::new(world.counterfoil.clone());
+    let request = Request::get("/operation")
+        .extension(agent())
+        .header("counterfoil-fingerprint", &fingerprint)
+        .body(Body::default());
+    let read = common::send(status, request.unwrap()).await;
+    assert_eq!((read.status, read.word()), (200, "already_completed"));
+    assert_eq!(read.json()["result_encoding"], "base64");
+}
