@@ -20,6 +20,7 @@
 //! - `tiered`: the two together, as `counterfoil::tiered`.
 //! - `tower`, on by default: the layer for HTTP handlers, as `counterfoil::tower`.
 //! - `axum`: extractors for axum handlers, and path values as its router found them.
+//! - `grpc`: the layer and the helper for services on tonic, as `counterfoil::tower::grpc`.
 
 #[doc(inline)]
 pub use counterfoil_core::{answer, engine, fingerprint, idempotency, lifecycle, params, store};
@@ -78,6 +79,12 @@ mod texts {
     mod lifecycle {}
     #[doc = include_str!("../../../docs/store-contract.md")]
     mod store_contract {}
+}
+
+#[cfg(all(doctest, feature = "memory", feature = "grpc"))]
+mod grpc_texts {
+    #[doc = include_str!("../../../docs/guides/10-grpc.md")]
+    mod grpc {}
 }
 
 #[cfg(all(doctest, feature = "postgres", feature = "redis", feature = "tiered"))]

@@ -1,4 +1,5 @@
-//! Counterfoil for HTTP: a tower layer around one handler, and services for preview, status and cancel.
+//! Counterfoil for HTTP: a tower layer around one handler, and services for preview, status and cancel. With the feature
+//! `grpc`, for gRPC too, in the module `grpc`.
 //!
 //! - [`PreviewService`] hands out the fingerprint of an operation: who, which action, which params.
 //! - [`ConfirmLayer`] wraps the handler. A confirmed operation runs once, in a task of its own that no caller can end by
@@ -109,6 +110,8 @@ mod confirm;
 #[cfg(feature = "axum")]
 mod extract;
 mod future;
+#[cfg(feature = "grpc")]
+pub mod grpc;
 pub mod headers;
 mod http_answer;
 mod keyed;

@@ -36,6 +36,12 @@ pub(crate) const PYTHON: Need = Need {
     probe: &["python3", "--version"],
     source: Source::Package,
 };
+/// Makes an environment for packages of Python. Debian keeps it apart from the language.
+pub(crate) const VENV: Need = Need {
+    name: "python3-venv",
+    probe: &["python3", "-c", "import ensurepip, venv"],
+    source: Source::Package,
+};
 
 /// The server of Redis, which brings its command line too.
 pub(crate) const REDIS: Need = Need {

@@ -52,6 +52,8 @@ pub(crate) enum Failure {
     Interrupted(i32),
     /// A check of our own found something, or what it stands on is missing.
     Found(String),
+    /// What it needs can't be had here, and it stands for nothing else. Said, and not counted as passed.
+    LeftOut(String),
 }
 
 impl Runner {
@@ -215,7 +217,7 @@ impl fmt::Display for Failure {
                 bound.as_secs()
             ),
             Self::Interrupted(signal) => write!(f, "stopped by signal {signal}"),
-            Self::Found(what) => f.write_str(what),
+            Self::Found(what) | Self::LeftOut(what) => f.write_str(what),
         }
     }
 }

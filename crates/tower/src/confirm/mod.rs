@@ -11,6 +11,8 @@ mod layer;
 mod service;
 mod settings;
 
+#[cfg(feature = "grpc")]
+pub(crate) use capture::Limits;
 pub use classify::{Accepted, Doubt, Failures};
 pub use layer::ConfirmLayer;
 pub use service::Confirm;

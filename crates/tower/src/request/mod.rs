@@ -106,6 +106,16 @@ impl Reading {
         (self.subject)(parts).ok_or_else(|| Answer::new(Status::Unauthenticated))
     }
 
+    /// The whole body, within its limits, whatever it is.
+    #[cfg(feature = "grpc")]
+    pub(crate) async fn bytes<B>(&self, body: B) -> Result<Bytes, Answer>
+    where
+        B: HttpBody<Data = Bytes> + Send,
+        B::Error: Into<BoxError>,
+    {
+        buffer::read(body, self.max_body, self.body_timeout).await
+    }
+
     /// The target as it was sent.
     pub(crate) fn target(&self, parts: &Parts) -> Uri {
         (self.target)(parts)

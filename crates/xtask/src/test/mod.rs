@@ -93,6 +93,10 @@ fn run_all(chosen: &[&Step], context: &Context, report: &mut Report) -> Result<(
         };
         match outcome {
             Ok(()) => report.add(step.name, started.elapsed(), Ending::Passed),
+            Err(Failure::LeftOut(why)) => {
+                report.add(step.name, started.elapsed(), Ending::LeftOut);
+                println!("left out: {}: {why}", step.name);
+            }
             Err(failure) => {
                 report.add(step.name, started.elapsed(), Ending::Failed);
                 eprintln!("\nfailed: {}: {failure}", step.name);

@@ -10,6 +10,7 @@ use super::step::Step;
 pub(crate) enum Ending {
     Passed,
     Failed,
+    LeftOut,
 }
 
 /// The steps that came to an end, in order.
@@ -46,6 +47,10 @@ impl Report {
             self.count(Ending::Passed),
             self.count(Ending::Failed)
         );
+        let left_out = self.count(Ending::LeftOut);
+        if left_out > 0 {
+            let _ = write!(line, ", {left_out} left out");
+        }
         let not_run = chosen - self.rows.len();
         if not_run > 0 {
             let _ = write!(line, ", {not_run} not run");
@@ -63,6 +68,7 @@ impl Ending {
         match self {
             Self::Passed => "passed",
             Self::Failed => "failed",
+            Self::LeftOut => "left out",
         }
     }
 }
@@ -98,5 +104,13 @@ mod tests {
         let text = report.text(&chosen);
         assert_eq!(last_line(&text), "steps: 1 passed, 1 failed, 1 not run");
         assert!(text.contains("  not run\n"), "{text}");
+    }
+
+    #[test]
+    fn what_was_left_out_is_not_counted_as_passed() {
+        let (report, chosen) = report(&[Ending::Passed, Ending::LeftOut, Ending::Passed]);
+        let text = report.text(&chosen);
+        assert_eq!(last_line(&text), "steps: 2 passed, 0 failed, 1 left out");
+        assert!(text.contains("  left out\n"), "{text}");
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use counterfoil_servers::{PostgresStarter, Shared};
 
-use crate::needs::{CLIPPY, GIT, Need, PGBOUNCER, POSTGRES, PYTHON, REDIS, RUSTFMT};
+use crate::needs::{CLIPPY, GIT, Need, PGBOUNCER, POSTGRES, PYTHON, REDIS, RUSTFMT, VENV};
 use crate::run::{Bound, Failure};
 use crate::texts;
 
@@ -45,6 +45,10 @@ const VERIFIERS: [(&str, &str); 2] = [
         "docs/spec/idempotency-key-v1.json",
     ),
 ];
+/// The service that a client in another language calls, what that client needs, and who names its Python to the test.
+const PAYOUTS: &str = "grpc-payouts";
+const PAYOUTS_CLIENT: &str = "examples/grpc-payouts/clients/requirements.txt";
+const PAYOUTS_PYTHON: &str = "COUNTERFOIL_TEST_GRPC_PYTHON";
 /// What steps with servers need.
 const SERVERS: &[Need] = &[REDIS, POSTGRES, PGBOUNCER];
 /// How long the demo may run.
@@ -111,6 +115,14 @@ pub(crate) const STEPS: &[Step] = &[
     )
     .needs(&[PYTHON])
     .stands_on(Part::File(VERIFIERS[0].0)),
+    Step::new(
+        "grpc",
+        "the gRPC example, by a client on grpcio (from PyPI, into the target directory)",
+        25,
+        grpc,
+    )
+    .needs(&[PYTHON, VENV])
+    .stands_on(Part::File(PAYOUTS_CLIENT)),
     Step::new("demo", "the transfer gateway's demo ends well", 25, demo)
         .stands_on(Part::Package(GATEWAY)),
     Step::new(
@@ -232,6 +244,31 @@ fn spec(context: &Context, bound: Bound) -> Result<(), Failure> {
             .run(command.args([verifier, vectors]), bound)?;
     }
     Ok(())
+}
+
+/// An environment of its own: nothing is installed where other programs look. Made again each time, since one that was cut
+/// short looks like one that wasn't.
+fn grpc(context: &Context, bound: Bound) -> Result<(), Failure> {
+    let place = context.workspace.target().join("grpcio");
+    let runner = &context.runner;
+    let mut make = Command::new("python3");
+    runner.run(make.args(["-m", "venv", "--clear"]).arg(&place), bound)?;
+    let python = place.join("bin").join("python");
+    let mut install = Command::new(&python);
+    install.current_dir(context.workspace.root());
+    let pip = words("-m pip install --quiet --disable-pip-version-check --requirement");
+    match runner.run(install.args(pip).arg(PAYOUTS_CLIENT), bound) {
+        Ok(()) => {}
+        // Not every machine that builds this reaches PyPI.
+        Err(failure @ Failure::Status { .. }) => {
+            let why = format!("the second client can't be installed: {failure}");
+            return Err(Failure::LeftOut(why));
+        }
+        Err(failure) => return Err(failure),
+    }
+    let arguments = ["test", "-p", PAYOUTS, "--test", "python", "--", "--ignored"];
+    let mut command = context.workspace.cargo(&arguments);
+    runner.run(command.env(PAYOUTS_PYTHON, python), bound)
 }
 
 fn demo(context: &Context, bound: Bound) -> Result<(), Failure> {
