@@ -67,7 +67,8 @@ Options:
   -h, --help                this text
   -V, --version             the version
 
-Options of later versions (--ledger-mode, --recovery, --approval-ttl, --repeat-window, --audit) are refused.
+Options of later versions: --approval-ttl and --audit are refused, and --ledger-mode, --recovery and --repeat-window
+take only what holds today: fenced, manual and 0s.
 ",
         variable = keys::VARIABLE,
         store = store::VARIABLE
