@@ -36,7 +36,6 @@ mod transfer;
 use std::{
     io::{self, Write},
     process::ExitCode,
-    sync::Arc,
     time::Duration,
 };
 
@@ -45,6 +44,7 @@ use tracing::{Level, warn};
 use app::App;
 use ledger::Ledger;
 use options::{Command, Options};
+use store::Clearing;
 
 /// What a wrong command line exits with, as is the custom.
 const EXIT_MISUSE: u8 = 2;
@@ -82,8 +82,8 @@ fn in_runtime(task: impl Future<Output = ExitCode>) -> ExitCode {
 }
 
 async fn serve(options: Options) -> ExitCode {
-    let app = match assemble(&options).await {
-        Ok(app) => app,
+    let (app, clearing) = match assemble(&options).await {
+        Ok(assembled) => assembled,
         Err((code, sentence)) => return fail(code, &sentence),
     };
     if options.chaos {
@@ -99,7 +99,7 @@ async fn serve(options: Options) -> ExitCode {
         Err(sentence) => return fail(1, &sentence),
     };
     let address = listener.local_addr().unwrap_or(options.listen);
-    tokio::spawn(store::clear_up(Arc::clone(app.counterfoil().store())));
+    tokio::spawn(clearing.run());
     say(&greeting::ready(address, &options.store));
     server::serve(
         listener,
@@ -122,17 +122,18 @@ const MARGIN: Duration = Duration::from_secs(3);
 /// What waits longer for a process to stop kills it.
 const LONGEST_STOP: Duration = Duration::from_secs(30);
 
-async fn assemble(options: &Options) -> Result<App, (u8, String)> {
+async fn assemble(options: &Options) -> Result<(App, Clearing), (u8, String)> {
     let misuse = |error: &dyn std::error::Error| (EXIT_MISUSE, with_sources(error));
     let keys = keys::load(options.keys.as_ref()).map_err(|error| misuse(&error))?;
     let ledger = match &options.ledger {
         None => Ledger::in_memory(),
         Some(path) => Ledger::open(path).map_err(|error| (1, error.to_string()))?,
     };
-    let store = store::open(&options.store, &keys)
+    let (store, clearing) = store::open(&options.store, &keys)
         .await
         .map_err(|error| (1, with_sources(&error)))?;
-    App::new(options, store, keys, ledger).map_err(|error| misuse(&error))
+    let app = App::new(options, store, keys, ledger).map_err(|error| misuse(&error))?;
+    Ok((app, clearing))
 }
 
 fn with_sources(error: &dyn std::error::Error) -> String {

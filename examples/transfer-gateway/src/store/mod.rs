@@ -4,6 +4,6 @@ mod clearing;
 mod open;
 mod place;
 
-pub(crate) use clearing::clear_up;
+pub(crate) use clearing::Clearing;
 pub(crate) use open::open;
 pub(crate) use place::{Place, VARIABLE};

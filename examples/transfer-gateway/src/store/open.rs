@@ -12,7 +12,7 @@ use counterfoil::{
 };
 use tracing::info;
 
-use super::Place;
+use super::{Clearing, Place};
 
 /// Why a store can't be opened. None of it shows an address: that may hold a password.
 #[derive(Debug, thiserror::Error)]
@@ -22,17 +22,26 @@ pub(crate) struct OpenError {
     source: Box<dyn Error + Send + Sync>,
 }
 
-/// Opens it; in Postgres after bringing the schema up to this version.
-pub(crate) async fn open(place: &Place, keys: &Keyring) -> Result<Arc<dyn Store>, OpenError> {
-    Ok(match place {
+/// Opens it, in Postgres after bringing the schema up to this version; and says what is to be cleared up in it.
+pub(crate) async fn open(
+    place: &Place,
+    keys: &Keyring,
+) -> Result<(Arc<dyn Store>, Clearing), OpenError> {
+    let mut days = None;
+    let store: Arc<dyn Store> = match place {
         Place::Memory => Arc::new(MemoryStore::new()),
         Place::Redis(url) => Arc::new(redis_alone(url, keys).await?),
-        Place::Postgres(url) => Arc::new(postgres(url).await?),
+        Place::Postgres(url) => Arc::new(days.insert(postgres(url).await?).clone()),
         Place::Tiered { truth, cache } => Arc::new(TieredStore::new(
-            postgres(truth).await?,
+            days.insert(postgres(truth).await?).clone(),
             redis_cache(cache, keys).await?,
         )),
-    })
+    };
+    let clearing = Clearing {
+        store: Arc::clone(&store),
+        days,
+    };
+    Ok((store, clearing))
 }
 
 /// Only after `--accept-lost-writes`: without it the command line is refused.
