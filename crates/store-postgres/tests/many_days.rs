@@ -15,18 +15,25 @@ const LOCKED: &str =
     "SELECT count(*) FROM pg_locks AS l JOIN pg_inherits AS i ON i.inhrelid = l.relation
     WHERE l.pid = pg_backend_pid() AND i.inhparent = '{schema}.operations'::regclass";
 
-/// How many partitions a completion locks.
-async fn locked(stage: &Stage, store: &counterfoil_store_postgres::PostgresStore) -> i64 {
+/// How many partitions a release and a completion lock: one brings its settings along, the other has its session's.
+async fn locked(stage: &Stage, store: &counterfoil_store_postgres::PostgresStore) -> [i64; 2] {
     let op = Op::minted(stage.now().await);
     let held = claimed(store.acquire(&op.wish()).await.expect("it is free"));
     let (id, owner) = (op.id, uuid(held.owner.as_bytes()));
-    let release = format!(
-        "BEGIN; SELECT {{schema}}.operations_release('{id}', '{owner}', {})",
-        held.epoch.as_u64()
-    );
-    stage.run(&release).await;
-    let locked = stage.count(LOCKED).await;
-    stage.run("ROLLBACK").await;
+    let of = format!("'{id}', '{owner}', {}", held.epoch.as_u64());
+    let calls = [
+        format!("operations_release({of})"),
+        format!("operations_complete({of}, 9::smallint, null, null, null, null, null)"),
+    ];
+    let mut locked = [0; 2];
+    for (call, locked) in calls.iter().zip(&mut locked) {
+        let greeting = "SET LOCAL plan_cache_mode = force_generic_plan";
+        stage
+            .run(&format!("BEGIN; {greeting}; SELECT {{schema}}.{call}"))
+            .await;
+        *locked = stage.count(LOCKED).await;
+        stage.run("ROLLBACK").await;
+    }
     let answer = store.complete(&held, &done("paid")).await;
     assert_eq!(answer.expect("it is ours"), Completed::Completed);
     locked
@@ -51,11 +58,11 @@ async fn with_very_many_days_a_call_locks_its_own_and_with_few_plans_are_kept() 
     let (stage, builder) = Stage::new(patient(builder(server.url())), server.url()).await;
     let store = builder.connect().await.expect("it is fit for it");
     // Three days and the default partition.
-    assert_eq!(locked(&stage, &store).await, 4);
+    assert_eq!(locked(&stage, &store).await, [4, 4]);
     make(&stage, 1..61).await;
-    assert_eq!(locked(&stage, &store).await, 64);
+    assert_eq!(locked(&stage, &store).await, [64, 64]);
     make(&stage, 61..62).await;
-    assert_eq!(locked(&stage, &store).await, 1);
+    assert_eq!(locked(&stage, &store).await, [1, 1]);
 
     // The claim of a day that has no partition, and its end.
     let op = Op::minted(stage.now().await - DAY * 400);
@@ -65,5 +72,5 @@ async fn with_very_many_days_a_call_locks_its_own_and_with_few_plans_are_kept() 
 
     let report = store.drop_days().await.expect("it answers");
     assert_eq!(report.days, 1, "{report:?}");
-    assert_eq!(locked(&stage, &store).await, 64);
+    assert_eq!(locked(&stage, &store).await, [64, 64]);
 }
