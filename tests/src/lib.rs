@@ -22,7 +22,7 @@ mod wait;
 pub use call::{Call, Cut, Reply};
 pub use caller::Caller;
 pub use gateway::{Gateway, Scratch};
-pub use params::{transfer, with};
+pub use params::{odd_pieces, transfer, with};
 pub use previewed::Previewed;
 pub use process::{Finished, Program};
 pub use raw::Raw;

@@ -89,7 +89,7 @@ async fn a_crash_before_the_claim_leaves_nothing_and_a_retry_runs_it_once() {
     crashed
         .status()
         .await
-        .assert_answer(200, "not_started", "not_yet");
+        .assert_answer(200, "not_started", "unknown");
     crashed.send().await.assert_told(201, "completed");
     crashed.send().await.assert_told(201, "already_completed");
     assert_eq!(crashed.effects().await, 1);

@@ -1,7 +1,8 @@
 //! Under one key a request runs once.
 
+use bytes::Bytes;
 use serde_json::json;
-use tests::Call;
+use tests::{Call, odd_pieces};
 
 use crate::{assert_problem, assert_replay, count, delete, file, fresh_key, put, start, ticket};
 
@@ -45,6 +46,31 @@ async fn the_same_request_in_another_spelling_is_the_same_request() {
         .header("idempotency-key", &key)
         .body(ticket().to_string());
     assert_replay(&program.send(call).await, &first, "already_completed");
+    assert_eq!(count(&program).await, 1);
+}
+
+#[tokio::test]
+async fn a_body_of_the_limit_is_the_same_in_one_piece_and_in_odd_ones() {
+    let key = fresh_key();
+    let (_gateway, program) = start(&key);
+    let of = |title: &str| {
+        let end = format!(r#""project":"printers","title":"{title}"}}"#);
+        let room = " ".repeat((1 << 20) - 1 - end.len());
+        Bytes::from(format!("{{{room}{end}"))
+    };
+    let whole = of("Printer on fire");
+    assert_eq!(whole.len(), 1 << 20);
+    let sent = |key: &str| Call::post("/v1/tickets", "").header("idempotency-key", key);
+    let first = program.send(sent(&key).chunks(odd_pieces(&whole))).await;
+    first.assert_told(201, "completed");
+    assert_eq!(first.text("title"), "Printer on fire");
+    let again = program.send(sent(&key).body(whole.clone())).await;
+    assert_replay(&again, &first, "already_completed");
+    let changed = program.send(sent(&key).body(of("Printer on firf"))).await;
+    crate::assert_problem(&changed, 422, "key_reused");
+    let longer = Bytes::from([b" ", &whole[..]].concat());
+    let longer = program.send(sent(&fresh_key()).body(longer)).await;
+    crate::assert_problem(&longer, 413, "body_too_large");
     assert_eq!(count(&program).await, 1);
 }
 
@@ -152,7 +178,7 @@ async fn another_subjects_same_key_is_a_request_of_its_own() {
         stranger
             .send(status)
             .await
-            .assert_answer(200, "not_started", "not_yet");
+            .assert_answer(200, "not_started", "unknown");
         let filed = stranger.send(file(&key, &other_ticket)).await;
         filed.assert_told(201, "completed");
         assert_ne!(filed.text("ticket_id"), first.text("ticket_id"));

@@ -42,9 +42,9 @@ pub(super) const fn row(status: Status) -> Row {
         Status::AlreadyCompleted => settled(&[Yes]),
         Status::AlreadyFailed | Status::NotImplemented => settled(&[No]),
         Status::InProgress => settled(&[Pending]),
-        Status::NotStarted | Status::ApprovalRequired | Status::VersionConflict => {
-            settled(&[NotYet])
-        }
+        // "Unknown" is for a key: it has no end, and so no record may also mean a record that was dropped.
+        Status::NotStarted => settled(&[NotYet, Unknown]),
+        Status::ApprovalRequired | Status::VersionConflict => settled(&[NotYet]),
         Status::NotExecuted => settled(&[NotYet, No]),
 
         // Of the operation, the twin or the holder. Whoever doesn't say which it is, doesn't know.

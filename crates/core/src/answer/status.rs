@@ -40,7 +40,8 @@ statuses! {
     InProgress = "in_progress",
     /// It may have happened or not.
     OutcomeUnknown = "outcome_unknown",
-    /// The status was asked; no record yet, and the fingerprint lives.
+    /// The status was asked, and there is no record: the fingerprint lives, or it is a key, of which a record may also have
+    /// been dropped.
     NotStarted = "not_started",
     /// The params are not those that the fingerprint was issued for.
     ParamsChanged = "params_changed",

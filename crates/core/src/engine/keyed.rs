@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     OperationId, Owner, Subject,
-    answer::{Answer, OperationState, Status},
+    answer::{Answer, Executed, OperationState, Status},
     idempotency::{IdempotencyKey, InvalidKey, Keyed},
     lifecycle::{Claim, State},
     params::{Canonicalizer, Extra},
@@ -26,15 +26,21 @@ use crate::{
 impl<P> Gate<P> {
     /// The operation that a key names for its subject, if the gate's rules take the key. No store is asked.
     ///
+    /// Whether a bounded key is ahead of time is said by the claim, once there is no record: this process's clock may be
+    /// the one that is wrong, and a retry of what has run gets its result.
+    ///
     /// # Errors
     ///
     /// `key_invalid`, with the fault in `reason`.
     pub fn keyed(&self, subject: &Subject, key: &IdempotencyKey) -> Result<Keyed, Answer> {
         let config = &self.config;
         let now = config.shared.clock.now();
-        let exp = config.key_rules.check(key, now).map_err(key_invalid)?;
         let id = key.operation_id(subject);
-        Ok(Keyed::new(subject.clone(), id, exp))
+        match config.key_rules.check(key, now) {
+            Ok(exp) => Ok(Keyed::new(subject.clone(), id, exp)),
+            Err(InvalidKey::AheadOfTime) => Ok(Keyed::new(subject.clone(), id, None).too_early()),
+            Err(invalid) => Err(key_invalid(invalid)),
+        }
     }
 
     /// An operation of its own for a request without a key, where a key is not required: no later request can name it, but
@@ -79,7 +85,12 @@ impl<P: Send + Sync + 'static> Gate<P> {
             subject: keyed.subject.clone(),
             scope: config.scope.clone(),
         };
-        let verdict = match self.check(&params) {
+        let claimable = if keyed.too_early {
+            Err(key_invalid(InvalidKey::AheadOfTime).with_operation(keyed.id))
+        } else {
+            self.check(&params)
+        };
+        let verdict = match claimable {
             Err(refused) => Verdict::Answer(self.refused_keyed(&keyed, &identity, refused).await),
             Ok(()) => {
                 let mut wish = Claim::new(Owner::mint(), config.time.lease());
@@ -161,7 +172,8 @@ impl<P: Send + Sync + 'static> Gate<P> {
             .unwrap_or_else(|_| Answer::new(Status::OutcomeUnknown).with_operation(id))
     }
 
-    /// The service refuses these params by now. What has run, or runs, is told all the same; another request's key first.
+    /// The service refuses these params by now, or the key as ahead of time. What has run, or runs, is told all the same;
+    /// another request's key first.
     async fn refused_keyed(&self, keyed: &Keyed, identity: &Identity, refused: Answer) -> Answer {
         let shared = &self.config.shared;
         match shared.store.find(keyed.id).await {
@@ -185,8 +197,9 @@ impl<P: Send + Sync + 'static> Gate<P> {
 }
 
 impl Counterfoil {
-    /// How the operation of an idempotency key stands: `not_started` where none is on record, be it that the key was never
-    /// used or that its record was kept for its time. What a gate's rules say of the key is not looked at.
+    /// How the operation of an idempotency key stands: `not_started` where none is on record. Whether it happened is
+    /// `unknown` then: the key was never used, or its record was kept for its time and dropped. What a gate's rules say of
+    /// the key is not looked at.
     ///
     /// Cancellation: dropping the future changes nothing.
     pub async fn status_by_key(&self, subject: &Subject, key: &IdempotencyKey) -> Answer {
@@ -206,8 +219,9 @@ impl Counterfoil {
                 Answer::new(Status::NotFound)
             }
             Ok(Sighting { record: None, .. }) => Answer::new(Status::NotStarted)
+                .with_executed(Executed::Unknown)
                 .with_operation(id)
-                .with_state(OperationState::Queued),
+                .with_state(OperationState::Unknown),
             Err(error) => answers::of_error(&error, id),
         }
     }

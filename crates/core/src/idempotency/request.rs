@@ -19,6 +19,8 @@ pub struct Keyed {
     pub(crate) subject: Subject,
     pub(crate) id: OperationId,
     pub(crate) exp: Option<Timestamp>,
+    /// The key's time is ahead of this process's clock: it claims nothing, and is told what stands.
+    pub(crate) too_early: bool,
     request: Vec<Box<[u8]>>,
 }
 
@@ -28,8 +30,14 @@ impl Keyed {
             subject,
             id,
             exp,
+            too_early: false,
             request: Vec::new(),
         }
+    }
+
+    pub(crate) const fn too_early(mut self) -> Self {
+        self.too_early = true;
+        self
     }
 
     /// Binds the request line: the method, the path and the query as they were sent. The same key on another resource is

@@ -10,13 +10,13 @@ use std::{
 
 use counterfoil_core::{
     Clock, OperationId, Scope, Subject,
-    answer::{Answer, Executed, Status},
+    answer::{Answer, Executed, OperationState, Status},
     engine::{Attempt, Gate, Outcome},
     idempotency::{IdempotencyKey, KeyRules},
     lifecycle::State,
     store::Store,
 };
-use counterfoil_testkit::{Fault, Method, TokioClock};
+use counterfoil_testkit::{Fault, ManualClock, Method, TokioClock};
 use tokio::{task::JoinHandle, time::sleep};
 
 use crate::world::{Transfer, World};
@@ -273,11 +273,53 @@ async fn what_did_nothing_under_a_bounded_key_never_runs_once_its_time_is_over()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_process_whose_clock_is_behind_claims_no_early_key_and_keeps_no_result_back() {
+    let clock = ManualClock::new(TokioClock::default().now());
+    let world = World::built(
+        |counterfoil| counterfoil.with_clock(clock.clone()),
+        |gate| gate.with_key_rules(KeyRules::default().with_max_age(DAY)),
+    );
+    let [done, released, early] = [1, 2, 3].map(|_| OperationId::mint(clock.now()).to_string());
+    let first = send(&world, &done, "10.00").await;
+    assert_eq!(first.status, Status::Completed);
+    let keyed = world.gate.keyed(&world.agent, &key(&released)).unwrap();
+    let refuse = |_: Attempt, _: Arc<Transfer>| async { Outcome::NotExecuted };
+    world.gate.run_keyed(keyed, world.params(), refuse).await;
+
+    clock.rewind(KeyRules::MAX_AHEAD + Duration::from_secs(1));
+    let again = send(&world, &done, "10.00").await;
+    assert_eq!(again.status, Status::AlreadyCompleted);
+    assert_eq!(again.result, first.result);
+    let id = key(&done).operation_id(&world.agent);
+    let other = send(&world, &done, "11.00").await;
+    assert_eq!(
+        (other.status, other.operation_id),
+        (Status::KeyReused, Some(id))
+    );
+    let claims = world.store.calls(Method::Acquire);
+    for text in [&released, &early] {
+        let told = send(&world, text, "10.00").await;
+        assert_eq!(
+            (told.status, told.reason, told.executed),
+            (Status::KeyInvalid, Some("ahead_of_time"), Executed::Unknown)
+        );
+    }
+    assert_eq!(world.store.calls(Method::Acquire), claims);
+    assert_eq!(world.effects(), 1);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_unbounded_key_runs_again_once_its_record_was_dropped() {
     let world = World::new();
     send(&world, KEY, "10.00").await;
     sleep(8 * DAY).await;
     world.store.inner().purge(100).await.unwrap();
+    let gone = status(&world).await;
+    assert_eq!(
+        (gone.status, gone.executed),
+        (Status::NotStarted, Executed::Unknown),
+        "it did run, and nobody knows any more"
+    );
     // Said in the docs; whoever can't have it bounds the age of keys.
     assert_eq!(send(&world, KEY, "10.00").await.status, Status::Completed);
     assert_eq!(world.effects(), 2);
@@ -336,6 +378,11 @@ async fn how_a_keys_operation_stands_is_told_by_key_and_by_id() {
     let world = World::new();
     let before = status(&world).await;
     assert_eq!(before.status, Status::NotStarted);
+    // A key has no end: its record may be missing because it was dropped.
+    assert_eq!(
+        (before.executed, before.state),
+        (Executed::Unknown, Some(OperationState::Unknown))
+    );
     assert_eq!(before.operation_id, Some(id(&world)));
     send(&world, KEY, "10.00").await;
     let by_id = world.counterfoil.status_by_id(&world.agent, id(&world));

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use counterfoil_core::{
     OperationId, Subject,
     answer::{Answer, Status},
-    engine::{Admission, Bound, Gate, Incoming, Running, Verdict},
+    engine::{Admission, Attempt, Bound, Gate, Incoming, Running, Verdict},
     idempotency::{IdempotencyKey, Keyed},
     params::Extra,
 };
@@ -53,10 +53,24 @@ impl Sent {
             (Some(member), Some(incoming)) => in_body(member, incoming)?,
             _ => None,
         };
-        match (in_header, in_body) {
-            (Some(one), Some(other)) if one != other => Err(Answer::new(Status::CredentialsDiffer)),
-            (None, None) if self.required => Err(key_required()),
-            (in_header, in_body) => Ok(in_header.or(in_body)),
+        let key = match (in_header, in_body) {
+            (Some(one), Some(other)) if one != other => {
+                return Err(Answer::new(Status::CredentialsDiffer));
+            }
+            (in_header, in_body) => in_header.or(in_body),
+        };
+        self.alone(parts, key.is_some())?;
+        Ok(key)
+    }
+
+    /// A fingerprint beside a key names another operation, and in its place it names one that isn't to be had here.
+    fn alone(&self, parts: &Parts, has_key: bool) -> Result<(), Answer> {
+        match (brings_fingerprint(parts), has_key) {
+            (true, true) => Err(Answer::new(Status::CredentialsDiffer)),
+            // Also where none is needed: whoever sends a fingerprint counts on running once.
+            (true, false) => Err(key_required()),
+            (false, false) if self.required => Err(key_required()),
+            (false, _) => Ok(()),
         }
     }
 
@@ -69,6 +83,11 @@ impl Sent {
             _ => headers::IDEMPOTENCY_KEY.as_str().to_owned(),
         }
     }
+}
+
+/// Inside of another layer a fingerprint is that layer's, which has taken it.
+fn brings_fingerprint(parts: &Parts) -> bool {
+    parts.headers.contains_key(headers::FINGERPRINT) && parts.extensions.get::<Attempt>().is_none()
 }
 
 fn in_body(member: &str, incoming: &mut Incoming) -> Result<Option<IdempotencyKey>, Answer> {
@@ -130,8 +149,8 @@ fn bytes_of<P>(
 impl<P: Send + Sync + 'static> Guarded for KeyGuard<P> {
     fn look(&self, parts: &Parts) -> Result<(), Refusal> {
         let in_header = in_header(&parts.headers)?;
-        if in_header.is_none() && self.sent.required && self.sent.member.is_none() {
-            return Err(key_required().into());
+        if in_header.is_some() || self.sent.member.is_none() {
+            self.sent.alone(parts, in_header.is_some())?;
         }
         Ok(())
     }
@@ -171,6 +190,7 @@ impl<P: Send + Sync + 'static> Guarded for KeyGuard<P> {
         Ok(Box::new(Ready {
             gate: gate.clone(),
             admission,
+            field: self.sent.field(parts),
             keyed,
             params,
         }))
@@ -184,6 +204,8 @@ impl<P: Send + Sync + 'static> Guarded for KeyGuard<P> {
 struct Ready<P> {
     gate: Gate<P>,
     admission: Admission,
+    /// What to name where the claim finds the key's time at fault.
+    field: String,
     keyed: Keyed,
     params: Bound<P>,
 }
@@ -203,11 +225,15 @@ impl<P: Send + Sync + 'static> Prepared for Ready<P> {
         let Self {
             gate,
             admission,
+            field,
             keyed,
             params,
         } = *self;
         match gate.claim_keyed(admission, keyed, params, gone).await {
             Verdict::Run(execution) => Ok(execution.start()),
+            Verdict::Answer(answer) if answer.status == Status::KeyInvalid => {
+                Err(answer.with_field(field).into())
+            }
             Verdict::Answer(answer) => Err(answer.into()),
         }
     }

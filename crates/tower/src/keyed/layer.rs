@@ -32,6 +32,11 @@ use crate::{
 /// gate's rules for keys, the params, the claim. From the claim on all is as in a
 /// [`ConfirmLayer`](crate::ConfirmLayer): what the handler sees, what its response means, and where the layer goes.
 ///
+/// A header `Counterfoil-Fingerprint` beside the key is `credentials_differ`, and in its place `key_required`: it names
+/// another operation, which this layer doesn't confirm. Inside of another layer it is that layer's, and means nothing here.
+/// Two layers in one request need two credentials: with the outer one's key the inner layer says `key_reused`, and
+/// runs nothing.
+///
 /// Requests of a safe method (GET, HEAD, OPTIONS, and the rarer TRACE and QUERY) pass untouched, with a key or without.
 ///
 /// ```

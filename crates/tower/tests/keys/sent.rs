@@ -295,3 +295,36 @@ async fn where_any_body_is_taken_what_is_not_json_is_bound_byte_for_byte() {
     assert_problem(&send(&service, two).await, 422, "params_invalid");
     assert_eq!(count(&runs), 3);
 }
+
+#[tokio::test]
+async fn a_fingerprint_beside_a_key_or_in_its_place_is_refused_and_runs_nothing() {
+    let (world, runs) = (World::new(), counter());
+    let fingerprint = world.fingerprint().await;
+    let with = |key: Option<&str>, body: &'static str| {
+        let mut request =
+            builder(Method::POST, "/transfers").header("counterfoil-fingerprint", &fingerprint);
+        if let Some(key) = key {
+            request = request.header("idempotency-key", key);
+        }
+        request.body(Body::from(body)).unwrap()
+    };
+    let in_body: &str = r#"{"amount":10,"payee":"bob","request_id":"a-key-of-the-body"}"#;
+    let layers = [
+        layer(&world),
+        layer(&world).optional(),
+        layer(&world).with_body_member("request_id"),
+    ];
+    for layer in layers {
+        let service = service(&layer, &runs, created);
+        let both = send(&service, with(Some(KEY), BODY)).await;
+        assert_problem(&both, 400, "credentials_differ");
+        assert_eq!(both.json()["executed"], "unknown");
+        let alone = send(&service, with(None, BODY)).await;
+        assert_problem(&alone, 400, "key_required");
+    }
+    let layer = layer(&world).with_body_member("request_id");
+    let by_member = service(&layer, &runs, created);
+    let both = send(&by_member, with(None, in_body)).await;
+    assert_problem(&both, 400, "credentials_differ");
+    assert_eq!((count(&runs), world.asked()), (0, 0));
+}

@@ -51,6 +51,10 @@ pub(super) static TEXTS: Texts = Texts {
         "No confirm has been taken on for this operation so far. Its fingerprint is valid.",
         "If the user wants it done, confirm with this fingerprint and the params unchanged. Otherwise leave it.",
     ),
+    not_started_unknown: say(
+        "No record says whether the operation happened: no call has come, or its record was kept for its time and is gone.",
+        "If its first call was sent long ago, find out first whether it happened. Send it only if it surely did not.",
+    ),
     not_executed_no: say(
         "The last attempt did nothing, and no other can follow: the operation did not happen, and it can no longer \
          happen.",

@@ -28,8 +28,14 @@ pub(super) static KEY_TEXTS: Texts = Texts {
          ask for the status with {poll_with}; if it stays unknown, a person has to look into it.",
     ),
     not_started: say(
-        "No request under this key is on record, in the time for which records are kept.",
+        "No request under this key has come so far.",
         "If the work is still wanted, send the request under this key. Otherwise leave it.",
+    ),
+    not_started_unknown: say(
+        "No record says whether the operation happened: no request has come under this key, or its record was kept for its \
+         time and is gone.",
+        "If the work is still wanted and the key is newer than the time for which records are kept, send the request \
+         under this key. If the key is older, find out first whether the work was done.",
     ),
     not_executed_no: say(
         "The last attempt did nothing, and no other can follow: the operation did not happen, and it can no longer \
