@@ -1,5 +1,6 @@
 //! Who may confirm what: good, foreign, forged and mistyped fingerprints, changed params, and callers without a name.
 
+mod access;
 mod callers;
 mod changed;
 mod foreign;

@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::json;
-use tests::{Call, Caller, Gateway};
+use tests::{Call, Caller, Gateway, transfer};
 
 use crate::{TICKETS, assert_problem, count, file, fresh_key, put, start, ticket};
 
@@ -13,7 +13,7 @@ fn bare() -> Call {
 #[tokio::test]
 async fn a_field_that_holds_no_key_is_named() {
     let key = fresh_key();
-    let (_gateway, program) = start(&key);
+    let (gateway, program) = start(&key);
     let long = "k".repeat(256);
     let two = format!("\"{key}\", \"{key}\"");
     let bare_list = format!("{key},{key}");
@@ -68,6 +68,7 @@ async fn a_field_that_holds_no_key_is_named() {
             .await
             .assert_told(201, "completed");
     }
+    gateway.assert_well().await;
 }
 
 /// A request as its sender's bytes.
@@ -106,10 +107,14 @@ async fn a_control_character_in_a_field_is_refused_as_no_request() {
         let told = answer(&gateway, written(&program, &key, &lines, &body)).await;
         // HTTP itself has no such field (RFC 9110, section 5.5); it doesn't reach the layer.
         assert!(told.starts_with("HTTP/1.1 400"), "{byte:#x}: {told}");
+        assert!(!told.contains("counterfoil-status"), "{byte:#x}: {told}");
+        assert!(told.ends_with("\r\n\r\n"), "no body: {told}");
     }
+    assert_eq!(count(&program).await, 0);
     let good = answer(&gateway, written(&program, key.as_bytes(), &lines, &body)).await;
     assert!(good.starts_with("HTTP/1.1 201"), "{good}");
     assert_eq!(count(&program).await, 1);
+    gateway.assert_well().await;
 }
 
 #[tokio::test]
@@ -155,7 +160,7 @@ async fn a_length_that_lies_runs_nothing_but_what_it_frames() {
 #[tokio::test]
 async fn a_body_that_is_no_ticket_is_named_and_takes_no_key() {
     let key = fresh_key();
-    let (_gateway, program) = start(&key);
+    let (gateway, program) = start(&key);
     for (body, reason, field) in [
         ("{", "syntax", ""),
         ("project=p&title=t", "syntax", ""),
@@ -174,6 +179,11 @@ async fn a_body_that_is_no_ticket_is_named_and_takes_no_key() {
             r#"{"project":"p","title":"t","severity":"high"}"#,
             "unknown_member",
             "/severity",
+        ),
+        (
+            r#"{"project":"p","title":"t","Title":"t"}"#,
+            "unknown_member",
+            "/Title",
         ),
         (r#"{"project":"p"}"#, "missing_member", "/title"),
         (r#"{"project":"p","title":7}"#, "wrong_type", "/title"),
@@ -213,12 +223,13 @@ async fn a_body_that_is_no_ticket_is_named_and_takes_no_key() {
         .send(file(&key, &ticket()))
         .await
         .assert_told(201, "completed");
+    gateway.assert_well().await;
 }
 
 #[tokio::test]
 async fn a_media_type_that_lies_is_named() {
     let key = fresh_key();
-    let (_gateway, program) = start(&key);
+    let (gateway, program) = start(&key);
     let of = |content_type: &str, body: &str| {
         Call::new(Method::POST, TICKETS)
             .header("content-type", content_type)
@@ -248,6 +259,27 @@ async fn a_media_type_that_lies_is_named() {
     let told = assert_problem(&told, 422, "params_invalid");
     assert_eq!(told["reason"], "syntax");
     assert_eq!(count(&program).await, 0);
+    gateway.assert_well().await;
+}
+
+#[tokio::test]
+async fn a_fingerprint_beside_a_key_or_in_its_place_takes_no_key() {
+    let key = fresh_key();
+    let (gateway, program) = start(&key);
+    let previewed = program.preview(&transfer(1)).await;
+    for fingerprint in [previewed.fingerprint.as_str(), "fp1.k1.x.y", ""] {
+        let both = file(&key, &ticket()).header("counterfoil-fingerprint", fingerprint);
+        let told = assert_problem(&program.send(both).await, 400, "credentials_differ");
+        assert_eq!(told["executed"], "unknown");
+        let alone = bare().header("counterfoil-fingerprint", fingerprint);
+        assert_problem(&program.send(alone).await, 400, "key_required");
+    }
+    assert_eq!(count(&program).await, 0);
+    // Neither is used up.
+    previewed.confirm().await.assert_told(201, "completed");
+    let filed = program.send(file(&key, &ticket())).await;
+    filed.assert_told(201, "completed");
+    gateway.assert_well().await;
 }
 
 #[tokio::test]

@@ -31,6 +31,85 @@ async fn an_outcome_that_nobody_knows_is_never_free_to_run() {
 }
 
 #[tokio::test]
+async fn a_status_alone_is_neither_a_result_nor_a_proof_that_nothing_happened() {
+    let key = fresh_key();
+    let (_gateway, program) = start(&key);
+    for code in [
+        302, 400, 401, 403, 404, 408, 409, 422, 425, 429, 500, 502, 503, 504,
+    ] {
+        let [doubtful, refused, failed] = [fresh_key(), fresh_key(), fresh_key()];
+        let with = |key: &str, fault: &str| {
+            file(key, &ticket()).header("x-chaos", format!("{fault}={code}"))
+        };
+        let before = count(&program).await;
+        let first = program.send(with(&doubtful, "status")).await;
+        first.assert_told(code, "outcome_unknown");
+        let again = program.send(file(&doubtful, &ticket())).await;
+        assert_problem(&again, 409, "outcome_unknown");
+        assert_eq!(count(&program).await, before + 1, "{code}");
+
+        // The handler's word decides, whatever the status is.
+        for _ in 0..2 {
+            let first = program.send(with(&refused, "refuse")).await;
+            first.assert_told(code, "not_executed");
+        }
+        assert_eq!(count(&program).await, before + 1, "{code}");
+        let ran = program.send(file(&refused, &ticket())).await;
+        ran.assert_told(201, "completed");
+        let first = program.send(with(&failed, "fail")).await;
+        first.assert_told(code, "already_failed");
+        let again = program.send(file(&failed, &ticket())).await;
+        assert_replay(&again, &first, "already_failed");
+        assert_eq!(count(&program).await, before + 2, "{code}");
+    }
+}
+
+#[tokio::test]
+async fn a_success_without_a_body_is_a_result() {
+    let key = fresh_key();
+    let (_gateway, program) = start(&key);
+    for (ran, code) in (1..).zip([200, 203, 204, 205, 206, 303]) {
+        let key = fresh_key();
+        let empty = file(&key, &ticket()).header("x-chaos", format!("status={code}"));
+        let first = program.send(empty).await;
+        first.assert_told(code, "completed");
+        // Of the gateway's own bodies this status lets none through.
+        assert_eq!(first.body.is_empty(), code == 204, "{code}");
+        for _ in 0..2 {
+            let again = program.send(file(&key, &ticket())).await;
+            assert_replay(&again, &first, "already_completed");
+        }
+        assert_eq!(count(&program).await, ran, "{code}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_in_chunks_is_replayed_whole_and_one_that_breaks_off_leaves_doubt() {
+    let key = fresh_key();
+    let (gateway, program) = start(&key);
+    for fault in ["stream=8", "big=300000", "stream=1"] {
+        let key = fresh_key();
+        let first = program
+            .send(file(&key, &ticket()).header("x-chaos", fault))
+            .await;
+        first.assert_told(201, "completed");
+        let again = program.send(file(&key, &ticket())).await;
+        assert_replay(&again, &first, "already_completed");
+        let length: usize = again.header("content-length").parse().expect("a length");
+        assert_eq!(length, first.body.len(), "{fault}");
+    }
+    let broken = file(&key, &ticket()).header("x-chaos", "break=2");
+    program
+        .try_send(broken)
+        .await
+        .expect_err("the connection is cut");
+    let again = program.send(file(&key, &ticket())).await;
+    assert_problem(&again, 409, "outcome_unknown");
+    assert_eq!(count(&program).await, 4);
+    gateway.assert_well().await;
+}
+
+#[tokio::test]
 async fn what_did_nothing_runs_when_the_same_request_comes_again() {
     let key = fresh_key();
     let (_gateway, program) = start(&key);
@@ -141,14 +220,17 @@ async fn a_duplicate_may_wait_for_the_answer() {
 
 #[tokio::test]
 async fn a_body_too_large_to_keep_is_told_as_done_without_it() {
-    let key = fresh_key();
     let gateway = tests::Gateway::start(&["--max-body", "2000"]);
     let program = gateway.caller("acme/billing");
-    let big = file(&key, &ticket()).header("x-chaos", "big=5000");
-    let first = program.send(big).await;
-    assert_eq!((first.status, first.body.len()), (201, 5000));
-    let again = program.send(file(&key, &ticket())).await;
-    again.assert_answer(201, "already_completed", "yes");
-    assert!(!again.text("result_ref").is_empty(), "{again:#?}");
-    assert_eq!(count(&program).await, 1);
+    for (ran, fault, len) in [(1, "big=5000", 5000), (2, "stream=4", 4 * 4096)] {
+        let key = fresh_key();
+        let large = file(&key, &ticket()).header("x-chaos", fault);
+        let first = program.send(large).await;
+        assert_eq!((first.status, first.body.len()), (201, len));
+        let again = program.send(file(&key, &ticket())).await;
+        again.assert_answer(201, "already_completed", "yes");
+        assert_eq!(again.json().get("result"), None, "neither cut nor emptied");
+        assert_eq!(again.json()["result_ref"], first.json()["ticket_id"]);
+        assert_eq!(count(&program).await, ran);
+    }
 }

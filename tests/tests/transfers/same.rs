@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use serde_json::{Value, json};
-use tests::{Gateway, transfer, with};
+use tests::{Call, Gateway, odd_pieces, transfer, with};
 
 #[tokio::test]
 async fn what_an_agent_words_anew_is_the_same_transfer() {
@@ -148,32 +148,61 @@ async fn what_differs_by_one_digit_letter_or_member_is_another_transfer() {
 }
 
 #[tokio::test]
-async fn a_body_of_nearly_the_limit_is_the_same_in_one_piece_and_in_odd_ones() {
+async fn a_body_of_the_limit_is_the_same_in_one_piece_and_in_odd_ones() {
     let gateway = Gateway::start(&[]);
     let agent = gateway.caller("acme/agent-7");
-    let params = with(&transfer("3.14"), "note", "n".repeat(900_000));
-    let previewed = agent.preview(&params).await;
-    let text = Bytes::from(params.to_string());
-    let pieces: Vec<Bytes> = odd_pieces(&text);
+    // What is bound stands last, and so the last byte of it counts.
+    let of = |payee: &str| {
+        let end = format!(
+            r#"","amount":"3.14","currency":"EUR","source_account":"account-1","payee_id":"{payee}"}}"#
+        );
+        let start = r#"{"note":""#;
+        let room = "n".repeat((1 << 20) - start.len() - end.len());
+        Bytes::from(format!("{start}{room}{end}"))
+    };
+    let whole = of("payee-1");
+    assert_eq!(whole.len(), 1 << 20);
+    let preview = agent.preview_bytes(whole.clone()).await;
+    assert_eq!(preview.status, 200, "{preview:#?}");
+    let fingerprint = preview.text("fingerprint");
+    let changed = agent.confirm_bytes(&fingerprint, of("payee-2")).await;
+    changed.assert_answer(422, "params_changed", "not_yet");
+    let pieces = odd_pieces(&whole);
     assert!(pieces.len() > 50);
-    let in_pieces = previewed.call().chunks(pieces);
+    let in_pieces = Call::post("/v1/transfers/confirm", "")
+        .header("counterfoil-fingerprint", &fingerprint)
+        .chunks(pieces);
     agent.send(in_pieces).await.assert_told(201, "completed");
-    previewed
-        .confirm()
-        .await
-        .assert_told(201, "already_completed");
-    assert_eq!(previewed.effects().await, 1);
+    let again = agent.confirm_bytes(&fingerprint, whole.clone()).await;
+    again.assert_told(201, "already_completed");
+    let changed = agent.confirm_bytes(&fingerprint, of("payee-2")).await;
+    changed.assert_answer(422, "params_changed", "yes");
+    let longer = Bytes::from([b" ", &whole[..]].concat());
+    let longer = agent.confirm_bytes(&fingerprint, longer).await;
+    longer.assert_answer(413, "body_too_large", "unknown");
+    let id = preview.text("operation_id");
+    assert_eq!(agent.effects(Some(&id)).await.len(), 1);
 }
 
-/// Pieces of 1, 2, 4 … 16,384 bytes, over and over.
-fn odd_pieces(text: &Bytes) -> Vec<Bytes> {
-    let mut pieces = Vec::new();
-    let (mut at, mut len) = (0, 1);
-    while at < text.len() {
-        let end = (at + len).min(text.len());
-        pieces.push(text.slice(at..end));
-        at = end;
-        len = if len == 16_384 { 1 } else { len * 2 };
+#[tokio::test]
+async fn a_key_beside_a_fingerprint_names_nothing() {
+    let gateway = Gateway::start(&[]);
+    let agent = gateway.caller("acme/agent-7");
+    let previewed = agent.preview(&transfer(1)).await;
+    let with_key = |key: &str| previewed.call().header("idempotency-key", key);
+    let words = ["a-key-of-its-own-1", "a-key-of-its-own-2", "a, b", ""].map(with_key);
+    let mut told = Vec::new();
+    for call in words {
+        told.push(agent.send(call).await.word().to_owned());
     }
-    pieces
+    // Client libraries add one by themselves, a new one each time. The fingerprint is the operation's name.
+    assert_eq!(told[0], "completed");
+    assert!(
+        told[1..].iter().all(|word| word == "already_completed"),
+        "{told:?}"
+    );
+    assert_eq!(previewed.effects().await, 1);
+    let other = agent.preview(&transfer(2)).await;
+    let reused = other.call().header("idempotency-key", "a-key-of-its-own-1");
+    agent.send(reused).await.assert_told(201, "completed");
 }

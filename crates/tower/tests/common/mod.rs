@@ -5,6 +5,7 @@
     reason = "each test file takes what it needs"
 )]
 
+pub mod modes;
 pub mod server;
 pub mod stage;
 
