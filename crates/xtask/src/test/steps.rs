@@ -127,7 +127,7 @@ pub(crate) const STEPS: &[Step] = &[
         .stands_on(Part::Package(GATEWAY)),
     Step::new(
         "texts",
-        "no machine's paths, nothing unfinished, no dead link",
+        "no machine's paths, nothing unfinished, no dead link or named test",
         5,
         check_texts,
     )

@@ -1,13 +1,15 @@
 //! A check of the tree itself: what no compiler looks at.
 //!
 //! Rules, for the files that git tracks: none names a directory of somebody's machine, no Rust source holds a
-//! placeholder or a debug print, and every relative link of a Markdown file leads to something that exists.
+//! placeholder or a debug print, every relative link of a Markdown file leads to something that exists, and every
+//! function that a Markdown file names by its file is there.
 //!
 //! Caveats: files that are not UTF-8 are passed over. Anchors of links, links in HTML, and links to other sites are not
 //! followed.
 
 mod forbidden;
 mod links;
+mod named;
 
 use std::fs;
 use std::path::Path;
@@ -59,6 +61,15 @@ fn look(root: &Path, file: &str, text: &str, faults: &mut Vec<String>) -> usize 
     }
     if !has_extension(file, "md") {
         return 0;
+    }
+    for named in named::functions(text) {
+        let source = |path: &Path| fs::read_to_string(root.join(path)).ok();
+        if let Err(why) = named::resolve(&named, source) {
+            add(
+                named.line,
+                format!("`{}::{}` {why}", named.file, named.function),
+            );
+        }
     }
     let links = links::relative(text);
     for link in &links {
@@ -114,6 +125,17 @@ mod tests {
         assert_eq!(
             faults("guide.md", "fine\n[gone](src/gone.rs)"),
             ["guide.md:2: the link `src/gone.rs` leads to nothing"]
+        );
+    }
+
+    #[test]
+    fn a_function_that_is_named_and_not_there_is_a_fault() {
+        assert_eq!(
+            faults(
+                "guide.md",
+                "`src/texts/mod.rs::gone` and `src/texts/mod.rs::look`"
+            ),
+            ["guide.md:1: `src/texts/mod.rs::gone` is no function of that file"]
         );
     }
 
