@@ -7,7 +7,7 @@ use bytes::Bytes;
 use common::{
     Script,
     modes::{EVERYWHERE, Mode, Site, echo, odd_pieces, store},
-    server::Protocol,
+    server::{BOTH, Protocol},
 };
 use counterfoil_core::params::{Numbers, ParamsPolicy};
 use counterfoil_tower::Body;
@@ -153,55 +153,62 @@ async fn without_a_credential_no_two_calls_share_anything_and_the_store_is_not_a
     }
 }
 
+/// Two bodies that a policy which ignores the note takes for one. Of the first the bound text is the same without it.
+const PLAIN: &str = r#"{"a":1}"#;
+const NOTED: &str = r#"{"a":1,"note":"x"}"#;
+
+/// Sites over one store: one whose rules ignore the note, and one whose rules bind all.
+async fn older_and_newer(mode: Mode, protocol: Protocol) -> (Site, Site) {
+    let store = store();
+    let older = ParamsPolicy::all_but(["/note"]);
+    let at = (mode, protocol);
+    let older = Site::open(at, &store, |gate| gate.with_params(older), echo).await;
+    let newer = Site::open(at, &store, |gate| gate, echo).await;
+    (older, newer)
+}
+
 #[tokio::test]
 async fn what_was_given_out_under_other_rules_is_never_run_by_these() {
-    // To the older rules the note is nobody's business, and so two texts were one request.
-    let (body, noted) = (r#"{"a":1,"note":"x"}"#, r#"{"a":1,"note":"y"}"#);
-    for protocol in [Protocol::Http1, Protocol::Http2] {
-        let store = store();
-        let older = ParamsPolicy::all_but(["/note"]);
-        let at = (Mode::Fingerprint, protocol);
-        let older = Site::open(at, &store, |gate| gate.with_params(older), echo).await;
-        let newer = Site::open(at, &store, |gate| gate, echo).await;
-        let credential = older.credential(body).await;
-        let told = newer.ask(&credential, body).await;
-        newer.assert_changed(&told);
-        assert_eq!(told.json()["executed"], "not_yet");
-        assert_eq!(newer.runs(), 0);
-        // The rules that it was given out under still take it, and its result is told by them alone.
-        let first = older.ask(&credential, body).await;
-        older.assert_replay(&older.ask(&credential, noted).await, &first);
-        let told = newer.ask(&credential, body).await;
-        newer.assert_changed(&told);
-        assert_eq!(told.json()["executed"], "yes");
-        assert!(told.json().get("result").is_none());
-        assert_eq!((older.runs(), newer.runs()), (1, 0));
+    for protocol in BOTH {
+        for (body, other) in [(PLAIN, NOTED), (NOTED, PLAIN)] {
+            let (older, newer) = older_and_newer(Mode::Fingerprint, protocol).await;
+            let credential = older.credential(body).await;
+            let told = newer.ask(&credential, body).await;
+            newer.assert_changed(&told);
+            assert_eq!(told.json()["executed"], "not_yet");
+            assert_eq!(newer.runs(), 0);
+            // The rules that it was given out under still take it, and its result is told by them alone.
+            let first = older.ask(&credential, body).await;
+            older.assert_replay(&older.ask(&credential, other).await, &first);
+            let told = newer.ask(&credential, body).await;
+            newer.assert_changed(&told);
+            assert_eq!(told.json()["executed"], "yes");
+            assert!(told.json().get("result").is_none());
+            assert_eq!((older.runs(), newer.runs()), (1, 0));
+        }
     }
 }
 
 #[tokio::test]
 async fn what_a_key_ran_under_other_rules_is_not_run_again_by_these() {
-    let (body, noted) = (r#"{"a":1,"note":"x"}"#, r#"{"a":1,"note":"y"}"#);
-    for protocol in [Protocol::Http1, Protocol::Http2] {
-        let store = store();
-        let older = ParamsPolicy::all_but(["/note"]);
-        let at = (Mode::Key, protocol);
-        let older = Site::open(at, &store, |gate| gate.with_params(older), echo).await;
-        let newer = Site::open(at, &store, |gate| gate, echo).await;
-        let credential = older.credential(body).await;
-        let first = older.ask(&credential, body).await;
-        older.assert_replay(&older.ask(&credential, noted).await, &first);
-        for again in [body, noted] {
-            newer.assert_changed(&newer.ask(&credential, again).await);
+    for protocol in BOTH {
+        for (body, other) in [(PLAIN, NOTED), (NOTED, PLAIN)] {
+            let (older, newer) = older_and_newer(Mode::Key, protocol).await;
+            let credential = older.credential(body).await;
+            let first = older.ask(&credential, body).await;
+            older.assert_replay(&older.ask(&credential, other).await, &first);
+            for again in [body, other] {
+                newer.assert_changed(&newer.ask(&credential, again).await);
+            }
+            assert_eq!((older.runs(), newer.runs()), (1, 0));
         }
-        assert_eq!((older.runs(), newer.runs()), (1, 0));
     }
 }
 
 #[tokio::test]
 async fn a_fingerprint_of_a_format_that_is_not_known_is_refused_and_runs_nothing() {
     let body = r#"{"a":1}"#;
-    for protocol in [Protocol::Http1, Protocol::Http2] {
+    for protocol in BOTH {
         let site = Site::open((Mode::Fingerprint, protocol), &store(), |gate| gate, echo).await;
         let good = site.credential(body).await;
         for prefix in ["fp2", "fp0", "fp11", "FP1", "cf1", "fp"] {

@@ -1,5 +1,8 @@
 //! How a key is sent, and with what.
 
+use counterfoil_core::{Clock, OperationId, idempotency::KeyRules};
+use counterfoil_testkit::TokioClock;
+
 use super::*;
 
 #[tokio::test]
@@ -327,4 +330,31 @@ async fn a_fingerprint_beside_a_key_or_in_its_place_is_refused_and_runs_nothing(
     let both = send(&by_member, with(None, in_body)).await;
     assert_problem(&both, 400, "credentials_differ");
     assert_eq!((count(&runs), world.asked()), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_of_another_time_is_named_where_no_record_stands() {
+    let day = Duration::from_secs(86_400);
+    let rules = KeyRules::default().with_max_age(day);
+    let (world, runs) = (World::with(|gate| gate.with_key_rules(rules)), counter());
+    let service = service(&layer(&world), &runs, created);
+    let now = TokioClock::default().now();
+    let made_at = |time| OperationId::mint(time).to_string();
+    for (key, reason) in [
+        (
+            made_at(now + KeyRules::MAX_AHEAD + Duration::from_secs(5)),
+            "ahead_of_time",
+        ),
+        (made_at(now - day), "too_old"),
+        (KEY.to_owned(), "not_uuid_v7"),
+    ] {
+        let told = send(&service, post(&key)).await;
+        assert_problem(&told, 400, "key_invalid");
+        assert_eq!(told.json()["reason"], reason);
+        assert_eq!(told.json()["field"], "idempotency-key", "{reason}");
+        assert_eq!(told.json()["executed"], "unknown", "{reason}");
+    }
+    assert_eq!(count(&runs), 0);
+    let good = made_at(now);
+    assert_eq!(send(&service, post(&good)).await.word(), "completed");
 }
