@@ -17,7 +17,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Script {
     text: Bytes,
-    hash: String,
+    hash: Value,
 }
 
 impl Script {
@@ -25,7 +25,7 @@ impl Script {
     pub(crate) fn new(parts: &[&str]) -> Self {
         let text = parts.concat();
         Self {
-            hash: digest(text.as_bytes()),
+            hash: digest(text.as_bytes()).into(),
             text: text.into(),
         }
     }
@@ -101,7 +101,7 @@ impl Link {
         &self,
         script: &Script,
         id: OperationId,
-        key: &str,
+        key: String,
         args: Vec<Value>,
         until: Instant,
     ) -> Result<Reply, StoreError> {
@@ -139,11 +139,12 @@ impl Link {
             all
         };
         let connection = self.connection();
-        let by_hash = sent(script.hash.as_str().into());
+        let by_hash = sent(script.hash.clone());
         let answer = match self.send("EVALSHA", place.clone(), by_hash, until).await {
             Err(error) if is_unknown_script(&error) => {
                 let by_text = sent(Value::Bytes(script.text.clone()));
-                self.send("EVAL", place, by_text, until).await
+                // Boxed, since it is rare: room for it in every call's future would cost every call.
+                Box::pin(self.send("EVAL", place, by_text, until)).await
             }
             answer => answer,
         };

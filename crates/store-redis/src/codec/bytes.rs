@@ -132,6 +132,13 @@ pub(crate) trait Write {
         self.bytes(&bytes[..len.into()]);
     }
 
+    /// Up to 64 KiB: no identity has a hundredth of that.
+    fn bytes_u16(&mut self, bytes: &[u8]) {
+        let len = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
+        self.bytes(&len.to_be_bytes());
+        self.bytes(&bytes[..len.into()]);
+    }
+
     /// Up to 4 GiB: more than any server takes.
     fn bytes_u32(&mut self, bytes: &[u8]) {
         self.u32(u32::try_from(bytes.len()).unwrap_or(u32::MAX));

@@ -30,6 +30,14 @@ impl Holder {
         self.owner.map_or(NOBODY, |owner| *owner.as_bytes())
     }
 
+    /// Both, as they stand beside each other in a head.
+    pub(crate) fn bytes(&self) -> [u8; 24] {
+        let mut bytes = [0; 24];
+        bytes[..16].copy_from_slice(&self.owner_bytes());
+        bytes[16..].copy_from_slice(&self.epoch_bytes());
+        bytes
+    }
+
     pub(crate) const fn epoch_bytes(&self) -> [u8; 8] {
         self.epoch.as_u64().to_be_bytes()
     }

@@ -16,8 +16,8 @@ use counterfoil_core::{
 };
 
 use super::{
-    bytes::{Reader, Unreadable},
-    fields::read_state,
+    bytes::{Reader, Unreadable, Write},
+    fields::{read_state, state_number},
     seal::{Kind, Seals},
     slots::{Holder, NOBODY},
     word::Word,
@@ -61,6 +61,28 @@ impl fmt::Debug for Stored {
             .field("taken", &self.taken)
             .finish_non_exhaustive()
     }
+}
+
+/// How the record of a first claim begins: its head up to the deadline, which the server's clock gives.
+pub(crate) fn head_of_a_claim(holder: &Holder) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(28);
+    bytes.u8(VERSION);
+    bytes.u8(state_number(State::InFlight));
+    // No takeover, and a deadline.
+    bytes.flag(false);
+    bytes.flag(true);
+    bytes.bytes(&holder.bytes());
+    bytes
+}
+
+/// How the record of a first claim ends: the number of attempts, what was sealed, and four slots with nothing in them.
+pub(crate) fn slots_of_a_claim(identity: &[u8], claim: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(identity.len() + claim.len() + 24);
+    bytes.u32(1);
+    bytes.bytes_u16(identity);
+    bytes.bytes_u16(claim);
+    bytes.bytes(&[0; 16]);
+    bytes
 }
 
 struct Head {

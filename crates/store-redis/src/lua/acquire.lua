@@ -1,12 +1,14 @@
 -- Claims an operation that has a record and has not ended, or tells what stands.
-local seen_epoch, window = ARGV[8], tonumber(ARGV[9])
+local by, next_epoch, window = begins:sub(5, 20), begins:sub(21), tonumber(ARGV[6])
+local wished, claim_seal = struct.unpack('>I2c0I2c0', slots, 5)
 
 -- Who and what come first, in every state: hash, subject and scope, behind the limits.
 if identity:sub(inside(identity) + 17) ~= wished:sub(inside(wished) + 17) then
   return {ARGV[1], 'found', now, value}
 end
 
-local named = tonumber(seen_state) == reads and seen_epoch == epoch and owner ~= by
+-- A state, and an epoch.
+local named = seen:byte() == reads and seen:sub(2) == epoch and owner ~= by
 
 if reads == IN_FLIGHT and owner == by then
   -- The same call again, its reply lost: the same claim, and a fresh lease as a renewal would give.

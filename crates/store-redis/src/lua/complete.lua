@@ -1,5 +1,5 @@
 -- Writes down how a run ended, was handed on, or that nobody knows.
-local by, by_epoch, says, said, doubt, brings_ref = ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7]
+local by, by_epoch, doubt = holder:sub(1, 16), holder:sub(17), ARGV[5]
 
 local is_held = owner == by and epoch == by_epoch
 local is_running = reads == IN_FLIGHT or reads == UNKNOWN

@@ -11,12 +11,13 @@ use counterfoil_core::{
     },
 };
 
-use super::{RedisStore, bytes, flag, nothing, number, span};
+use super::{RedisStore, bytes, flag, nothing, span};
 use crate::{
     codec::{
         fields::state_number,
         seal::{Kind, Seals},
         slots::Holder,
+        value::{head_of_a_claim, slots_of_a_claim},
         word::Word,
     },
     failure::{misuse, out_of_step},
@@ -44,24 +45,22 @@ impl RedisStore {
         let seals = self.seals.now();
         let identity = seals.identity(request.id, &request.identity, claim.exp, request.retention);
         let seal = seals.claim(&request.identity, &holder, takes_over);
-        let (seen_state, seen_epoch) = match claim.seen {
-            Some(seen) => (
-                number(state_number(seen.state).into()),
-                bytes(seen.epoch.as_u64().to_be_bytes()),
-            ),
-            None => (nothing(), nothing()),
-        };
-        let args = vec![
-            bytes(holder.owner_bytes()),
-            bytes(identity),
-            bytes(seal),
-            bytes(holder.epoch_bytes()),
+        let mut args = vec![
+            bytes(head_of_a_claim(&holder)),
+            bytes(slots_of_a_claim(&identity, &seal)),
             span(claim.lease),
-            seen_state,
-            seen_epoch,
-            claim.takeover_within.map_or_else(nothing, span),
-            flag(claim.needs_approval),
         ];
+        // Most claims name nothing and ask for nothing, and send no more than that.
+        if claim.seen.is_some() || claim.takeover_within.is_some() || claim.needs_approval {
+            let seen = claim.seen.map_or_else(Vec::new, |seen| {
+                let mut bytes = vec![state_number(seen.state)];
+                bytes.extend_from_slice(&seen.epoch.as_u64().to_be_bytes());
+                bytes
+            });
+            args.push(bytes(seen));
+            args.push(claim.takeover_within.map_or_else(nothing, span));
+            args.push(flag(claim.needs_approval));
+        }
         let reply = self
             .run(&self.scripts.acquire, request.id, args, until)
             .await?;
@@ -72,7 +71,12 @@ impl RedisStore {
         let now = reply.now;
         match &*reply.what {
             "claimed" => {
-                let (epoch, attempt) = reply.epoch_and_attempt()?;
+                // The first claim of all is told nothing that it does not know.
+                let (epoch, attempt) = if reply.has_value() {
+                    reply.epoch_and_attempt()?
+                } else {
+                    (Epoch::FIRST, 1)
+                };
                 let lease = Lease {
                     id: request.id,
                     owner: request.claim.owner,

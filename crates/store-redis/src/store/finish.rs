@@ -30,23 +30,25 @@ impl RedisStore {
         check_format(word.result.as_ref())?;
         let holder = holder(held);
         let seals = self.seals.now();
-        let doubt = match word.state {
-            State::Failed => bytes(seals.word(&holder, &Word::doubt(IN_DOUBT))),
-            _ => nothing(),
-        };
-        let args = vec![
-            bytes(holder.owner_bytes()),
-            bytes(holder.epoch_bytes()),
-            number(state_number(word.state).into()),
+        let mut args = vec![
+            bytes(holder.bytes()),
+            bytes([state_number(word.state)]),
             bytes(seals.word(&holder, &word)),
-            doubt,
-            bytes(reference(
+        ];
+        // Most runs end without, and send no more than that.
+        if word.state == State::Failed || word.result_ref.is_some() {
+            args.push(match word.state {
+                State::Failed => bytes(seals.word(&holder, &Word::doubt(IN_DOUBT))),
+                _ => nothing(),
+            });
+            let result_ref = word.result_ref.as_deref();
+            args.push(bytes(reference(
                 &seals,
                 Kind::ResultRef,
                 &holder,
-                word.result_ref.as_deref(),
-            )),
-        ];
+                result_ref,
+            )));
+        }
         let until = self.link.deadline();
         let reply = self
             .run(&self.scripts.complete, held.id, args, until)

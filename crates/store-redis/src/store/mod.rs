@@ -166,7 +166,7 @@ impl RedisStore {
     ) -> Result<Reply, StoreError> {
         self.link.connected(until).await?;
         let (key, args) = (self.keys.key(id), self.on_clock(args));
-        self.link.call(script, id, &key, args, until).await
+        self.link.call(script, id, key, args, until).await
     }
 
     /// A script on many keys of one server; `id` is any of theirs.

@@ -64,7 +64,15 @@ impl Scripts {
                 lua!("claimed"),
             ]),
             renew: owners(lua!("renew")),
-            complete: script(&[present, record, lua!("complete"), evidence, write, tell]),
+            complete: script(&[
+                present,
+                lua!("plain_end"),
+                record,
+                lua!("complete"),
+                evidence,
+                write,
+                tell,
+            ]),
             release: owners(lua!("release")),
             annotate: owners(lua!("annotate")),
             receive: script(&[

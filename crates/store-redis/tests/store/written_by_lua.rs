@@ -6,7 +6,7 @@ use std::time::Duration;
 use counterfoil_core::{
     Clock, Epoch, OperationId, Owner, ParamHash, Scope, Subject, SystemClock, Timestamp,
     lifecycle::{Claim, Ending, State},
-    store::{Acquire, Annotation, Completion, Identity, Lease, Store, StoredResult},
+    store::{Acquire, Annotation, Completed, Completion, Identity, Lease, Store, StoredResult},
 };
 use counterfoil_servers::{Shared, shared};
 use counterfoil_store_redis::RedisStore;
@@ -106,18 +106,83 @@ fn whatever_is_said_comes_back_as_it_was_said() {
     drop(runtime);
 }
 
+/// Most runs end like this, and their records are not taken apart for it.
+#[test]
+fn what_is_claimed_and_ends_at_once_comes_back_as_it_was_said() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let store = runtime.block_on(alone(config(&shared(Shared::Redis))));
+    let mut runner = TestRunner::new(Config::with_cases(200));
+    runner
+        .run(&(drawn(), 0usize..192), |(mut drawn, longer)| {
+            // An identity of more than 255 bytes, too.
+            if longer > 0 {
+                drawn.tenant = "t".repeat(longer);
+                drawn.principal = "p".repeat(longer);
+            }
+            runtime.block_on(check_at_once(&store, drawn));
+            Ok(())
+        })
+        .expect("every case holds");
+    drop(runtime);
+}
+
+async fn check_at_once(store: &RedisStore, drawn: Drawn) {
+    let wish = drawn.wish(SystemClock.now());
+    let held = claimed(store.acquire(&wish).await.expect("an answer"));
+    let claimed = store.find(wish.id).await.expect("an answer");
+    let claimed = claimed.record.expect("a record");
+    let ended = Completion::Ended {
+        ending: drawn.ending,
+        result: drawn.result.clone(),
+        result_ref: None,
+    };
+    let completed = store.complete(&held, &ended).await.expect("an answer");
+    assert_eq!(completed, Completed::Completed);
+
+    let sighting = store.find(wish.id).await.expect("an answer");
+    let record = sighting.record.expect("a record");
+    assert_eq!(record.life.state, drawn.ending.state());
+    assert_eq!(record.result, drawn.result);
+    assert_eq!(record.identity, wish.identity);
+    assert_eq!(
+        (record.exp, record.retention),
+        (claimed.exp, claimed.retention)
+    );
+    assert_eq!((record.created, record.attempts), (claimed.created, 1));
+    assert_eq!(record.life.first_claimed, claimed.life.first_claimed);
+    assert_eq!(record.life.deadline, None);
+    assert!(record.life.is_held_by(held.owner, Epoch::FIRST));
+    assert!(record.updated >= claimed.updated && record.updated <= sighting.now);
+    // Said again, it is the same; anything else would be late.
+    let completed = store.complete(&held, &ended).await.expect("an answer");
+    assert_eq!(completed, Completed::Completed);
+    let again = store.find(wish.id).await.expect("an answer");
+    assert_eq!(again.record.expect("a record").updated, record.updated);
+}
+
+impl Drawn {
+    fn wish(&self, now: Timestamp) -> Acquire {
+        let identity = Identity {
+            subject: Subject::new(&self.tenant, &self.principal).expect("valid"),
+            scope: Scope::parse(&self.scope).expect("valid"),
+            hash: ParamHash::from_bytes(self.hash),
+        };
+        let mut claim = Claim::new(Owner::mint(), Duration::from_millis(self.lease));
+        claim.exp = self.exp_in.map(|ms| now + Duration::from_millis(ms));
+        let retention = Duration::from_millis(self.retention);
+        Acquire::new(OperationId::mint(now), identity, claim, retention)
+    }
+}
+
 async fn check(store: &RedisStore, drawn: Drawn) {
     let now = SystemClock.now();
-    let id = OperationId::mint(now);
-    let identity = Identity {
-        subject: Subject::new(&drawn.tenant, &drawn.principal).expect("valid"),
-        scope: Scope::parse(&drawn.scope).expect("valid"),
-        hash: ParamHash::from_bytes(drawn.hash),
-    };
-    let mut claim = Claim::new(Owner::mint(), Duration::from_millis(drawn.lease));
-    claim.exp = drawn.exp_in.map(|ms| now + Duration::from_millis(ms));
-    let retention = Duration::from_millis(drawn.retention);
-    let wish = Acquire::new(id, identity.clone(), claim.clone(), retention);
+    let wish = drawn.wish(now);
+    let (id, identity, claim) = (wish.id, wish.identity.clone(), wish.claim.clone());
+    let retention = wish.retention;
     let held = claimed(store.acquire(&wish).await.expect("an answer"));
 
     let find = async || {
