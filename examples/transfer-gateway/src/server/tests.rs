@@ -102,7 +102,7 @@ async fn one_that_sends_a_byte_now_and_then_ends_at_the_same_time() {
             mut caller,
             ended,
             began,
-            ..
+            stop: _stop,
         } = open();
         let drips = tokio::spawn(async move {
             for byte in sent {
@@ -114,7 +114,7 @@ async fn one_that_sends_a_byte_now_and_then_ends_at_the_same_time() {
             caller
         });
         let lasted = lasts(ended, began).await;
-        assert!(lasted <= QUIET + 2 * GRACE, "{lasted:?}");
+        assert!((QUIET..=QUIET + 2 * GRACE).contains(&lasted), "{lasted:?}");
         drips.abort();
     }
 }
@@ -189,8 +189,8 @@ async fn a_caller_that_reads_slowly_gets_all_of_it() {
                 sleep(Duration::from_secs(20)).await;
             }
         });
-        let body = asked(near, version, "/large").await;
-        assert_eq!(body.len(), LARGE);
+        let body = timeout(100 * LONG, asked(near, version, "/large")).await;
+        assert_eq!(body.expect("an end").len(), LARGE);
         assert!(began.elapsed() > LONG, "{:?}", began.elapsed());
         drop(ended);
     }
