@@ -1,4 +1,4 @@
-//! One HTTP call over a connection of its own.
+//! One HTTP call over a connection of its own, in the version of HTTP that the run is in, or its own.
 
 use std::{
     collections::VecDeque,
@@ -10,14 +10,15 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, Request, Version, header};
+use http::{HeaderMap, Method, Request, Response, Version};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
-use hyper_util::rt::TokioIo;
+use hyper::{body::Incoming, client::conn};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::Value;
 use tokio::{net::TcpStream, time::timeout};
 
-use crate::wait::PATIENCE;
+use crate::{version, wait::PATIENCE};
 
 /// A request, not sent yet.
 #[derive(Clone, Debug)]
@@ -56,7 +57,7 @@ impl Call {
                 frames: VecDeque::new(),
                 announced: true,
             },
-            version: Version::HTTP_11,
+            version: version::of_this_run(),
         }
     }
 
@@ -102,7 +103,7 @@ impl Call {
         self
     }
 
-    /// Another version of HTTP.
+    /// This version of HTTP, whichever the run is in.
     #[must_use]
     pub const fn version(mut self, version: Version) -> Self {
         self.version = version;
@@ -127,20 +128,24 @@ impl Call {
     }
 
     async fn exchange(self, to: SocketAddr) -> Result<Reply, Box<dyn std::error::Error>> {
-        let stream = TcpStream::connect(to).await?;
-        let (mut sender, connection) =
-            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
-        // Ends with the last reader of the answer. Its errors come out there too.
-        tokio::spawn(connection);
-        let mut request = Request::builder()
-            .method(self.method)
-            .uri(self.target)
-            .version(self.version)
-            .header(header::HOST, to.to_string());
-        for (name, value) in self.headers {
+        let io = TokioIo::new(TcpStream::connect(to).await?);
+        let mut request = Request::builder().method(self.method).uri(version::target(
+            self.version,
+            to,
+            &self.target,
+        ));
+        for (name, value) in version::host(self.version, to)
+            .into_iter()
+            .chain(self.headers)
+        {
             request = request.header(name, value);
         }
-        let response = sender.send_request(request.body(self.body)?).await?;
+        let request = request.version(self.version).body(self.body)?;
+        let response = if self.version == Version::HTTP_2 {
+            over_http_2(io, request).await?
+        } else {
+            over_http_1(io, request).await?
+        };
         let (parts, body) = response.into_parts();
         Ok(Reply {
             status: parts.status.as_u16(),
@@ -148,6 +153,26 @@ impl Call {
             body: body.collect().await?.to_bytes(),
         })
     }
+}
+
+/// The connection ends with the last reader of the answer. Its errors come out there too.
+async fn over_http_1(
+    io: TokioIo<TcpStream>,
+    request: Request<Payload>,
+) -> hyper::Result<Response<Incoming>> {
+    let (mut sender, connection) = conn::http1::handshake(io).await?;
+    tokio::spawn(connection);
+    sender.send_request(request).await
+}
+
+/// Likewise, by prior knowledge of the version.
+async fn over_http_2(
+    io: TokioIo<TcpStream>,
+    request: Request<Payload>,
+) -> hyper::Result<Response<Incoming>> {
+    let (mut sender, connection) = conn::http2::handshake(TokioExecutor::new(), io).await?;
+    tokio::spawn(connection);
+    sender.send_request(request).await
 }
 
 impl fmt::Display for Cut {

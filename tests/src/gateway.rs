@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    Call, Caller, Program, Raw, Reply, process::Running, secrets::Secrets, store, until,
+    Call, Caller, Program, Raw, RawHttp2, Reply, process::Running, secrets::Secrets, store, until,
     wait::until_blocking,
 };
 
@@ -102,6 +102,15 @@ impl Gateway {
     /// If it can't be made.
     pub async fn connect(&self) -> Raw {
         Raw::connect(self.address).await.expect("a connection")
+    }
+
+    /// One of HTTP/2, for frames that no client would send.
+    ///
+    /// # Panics
+    ///
+    /// If it can't be made.
+    pub async fn connect_http2(&self) -> RawHttp2 {
+        RawHttp2::connect(self.address).await
     }
 
     /// Whether new connections are taken.

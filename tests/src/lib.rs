@@ -15,8 +15,10 @@ mod params;
 mod previewed;
 mod process;
 mod raw;
+mod raw_http2;
 mod secrets;
 mod store;
+mod version;
 mod wait;
 
 pub use call::{Call, Cut, Reply};
@@ -26,4 +28,5 @@ pub use params::{odd_pieces, transfer, with};
 pub use previewed::Previewed;
 pub use process::{Finished, Program};
 pub use raw::Raw;
+pub use raw_http2::{End, Field, Frame, RawHttp2, block};
 pub use wait::until;

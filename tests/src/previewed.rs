@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{Call, Caller, Cut, Reply, until};
+use crate::{Call, Caller, Cut, Field, Reply, until};
 
 /// A previewed transfer, with the caller that asked for it.
 #[derive(Clone, Debug)]
@@ -57,6 +57,22 @@ impl Previewed {
             self.fingerprint,
             body.len(),
         )
+    }
+
+    /// The same call as fields of HTTP/2. Its body is the params' text.
+    #[must_use]
+    pub fn call_fields(&self) -> Vec<Field> {
+        [
+            (":method", "POST"),
+            (":scheme", "http"),
+            (":path", "/v1/transfers/confirm"),
+            (":authority", "gateway"),
+            ("authorization", &self.caller.authorization()),
+            ("content-type", "application/json"),
+            ("counterfoil-fingerprint", &self.fingerprint),
+        ]
+        .map(|(name, value)| (name.into(), value.into()))
+        .to_vec()
     }
 
     /// Confirms it.

@@ -9,7 +9,7 @@ use common::{
     server::BOTH,
     stage::{Stage, assert_done_without_a_body, data, sum},
 };
-use counterfoil_tower::{Body, BoxError, ConfirmLayer, Doubt};
+use counterfoil_tower::{Body, BoxError, ConfirmLayer, Doubt, Replay};
 use http_body::SizeHint;
 use http_body_util::BodyExt;
 
@@ -308,5 +308,50 @@ async fn an_empty_response_is_a_result() {
                 assert_eq!(came.body, b"");
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn small_results_are_results() {
+    for body in ["null", "0", "false", "\"\"", "[]"] {
+        for protocol in BOTH {
+            for replay in [Replay::Verbatim, Replay::Envelope] {
+                let stage = Stage::set(
+                    protocol,
+                    |layer| layer.with_replay(replay),
+                    move |response| {
+                        let response = response.header("content-type", "application/json");
+                        response.body(Body::from(body))
+                    },
+                );
+                let (one, two) = stage.await.twice().await;
+                assert_eq!(one.body, body.as_bytes());
+                assert_eq!((one.word(), two.word()), ("completed", "already_completed"));
+                if replay == Replay::Verbatim {
+                    assert_eq!(two.body, body.as_bytes(), "{protocol:?}");
+                } else {
+                    assert_eq!(two.json()["result"].to_string(), body, "{protocol:?}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_takes_longer_than_the_limit_comes_whole_and_is_not_kept() {
+    for protocol in BOTH {
+        let limit = std::time::Duration::from_millis(50);
+        let layer = |layer: ConfirmLayer| layer.with_capture_time(limit);
+        let stage = Stage::set(protocol, layer, move |response| {
+            response.body(Script::new([
+                data("one "),
+                Step::Wait(8 * limit),
+                data("two"),
+                Step::Trailers(sum()),
+            ]))
+        });
+        let (one, two) = stage.await.twice().await;
+        assert_eq!((one.whole, &one.body[..]), (true, &b"one two"[..]));
+        assert_done_without_a_body(&two);
     }
 }

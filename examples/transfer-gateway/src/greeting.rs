@@ -44,7 +44,7 @@ Usage: transfer-gateway [OPTIONS]
 `demo` tells what an unreliable agent does to this API and to a bare one, and ends.
 
 Options:
-  --listen ADDR             where it listens; port 0 takes a free one [127.0.0.1:8080]
+  --listen ADDR             where it listens, for HTTP/1.1 and HTTP/2; port 0 takes a free one [127.0.0.1:8080]
   --store URL               where operations are kept: memory: (of one process, and gone with it), postgres://…,
                             redis://…, redis-cluster://…, redis-sentinel://… (rediss… for TLS), or both as
                             tiered:postgres://…,redis://…; a Postgres URL with the parameter pgbouncer=true leads to a

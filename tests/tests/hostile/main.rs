@@ -4,6 +4,7 @@
 mod bodies;
 mod bytes_on_the_wire;
 mod fields;
+mod frames;
 mod requests;
 
 const PREVIEW: &str = "/v1/transfers/preview";

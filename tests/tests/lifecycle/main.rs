@@ -2,6 +2,7 @@
 
 mod crash;
 mod end;
+mod end_of_streams;
 mod options;
 mod start;
 mod words;

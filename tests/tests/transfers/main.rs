@@ -5,6 +5,7 @@ mod expiry;
 mod once;
 mod same;
 mod status;
+mod streams;
 mod waiting;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -6,6 +6,7 @@ mod router;
 mod running;
 mod sent;
 mod told;
+mod wire;
 
 use std::{
     sync::{Arc, atomic::AtomicUsize, atomic::Ordering},

@@ -31,6 +31,8 @@ const OF_A_FULL_DISK: [(&str, &str); 2] = [
 ];
 /// Where their gateways keep operations.
 const STORE: &str = "COUNTERFOIL_TEST_STORE";
+/// Which version of HTTP their calls are in.
+const HTTP: &str = "COUNTERFOIL_TEST_HTTP";
 /// The crate whose features are built one by one.
 const FEATURED: &str = "counterfoil";
 const HASHES: &str = "tests/hash-under-features/Cargo.toml";
@@ -78,6 +80,8 @@ pub(crate) const STEPS: &[Step] = &[
         tests,
     )
     .needs(SERVERS),
+    Step::new("http2", "the black-box tests again, over HTTP/2", 25, http2)
+        .stands_on(Part::Package(BLACK_BOX)),
     Step::new(
         "stores",
         "the black-box tests again, over each real store",
@@ -171,6 +175,13 @@ fn tests(context: &Context, bound: Bound) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What is promised over one version of HTTP is promised over the other. Before this they spoke HTTP/1.1.
+fn http2(context: &Context, bound: Bound) -> Result<(), Failure> {
+    build(context, bound)?;
+    let mut command = black_box(context);
+    context.runner.run(command.env(HTTP, "2"), bound)
+}
+
 /// The gateway's promises are those of whatever store it stands on. In memory they were tested before.
 fn stores(context: &Context, bound: Bound) -> Result<(), Failure> {
     build(context, bound)?;
@@ -190,13 +201,16 @@ fn stores(context: &Context, bound: Bound) -> Result<(), Failure> {
         format!("tiered:{postgres},{}", of(Shared::Redis)?),
     ];
     for store in stores {
-        let mut arguments = vec!["test", "-p", BLACK_BOX];
-        arguments.extend(FOR_ANY_STORE.iter().flat_map(|test| ["--test", test]));
-        let mut command = context.workspace.cargo(&arguments);
-        command.env(STORE, store);
-        context.runner.run(&mut command, bound)?;
+        let mut command = black_box(context);
+        context.runner.run(command.env(STORE, store), bound)?;
     }
     Ok(())
+}
+
+fn black_box(context: &Context) -> Command {
+    let mut arguments = vec!["test", "-p", BLACK_BOX];
+    arguments.extend(FOR_ANY_STORE.iter().flat_map(|test| ["--test", test]));
+    context.workspace.cargo(&arguments)
 }
 
 fn doctests(context: &Context, bound: Bound) -> Result<(), Failure> {
