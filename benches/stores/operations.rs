@@ -74,6 +74,12 @@ impl<T> Supply<T> {
     pub(crate) async fn take(&self) -> T {
         self.0.lock().await.pop().expect("enough for the round")
     }
+
+    /// The oldest, if there are more than so many.
+    pub(crate) async fn oldest_beyond(&self, few: usize) -> Option<T> {
+        let mut things = self.0.lock().await;
+        (things.len() > few).then(|| things.remove(0))
+    }
 }
 
 impl<T> Clone for Supply<T> {

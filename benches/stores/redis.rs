@@ -1,4 +1,8 @@
-//! Redis: a claim, a completion and a replay beside a bare script that gets and sets as many bytes.
+//! Redis: a claim, a completion and a replay, each beside the least that such a call can cost through the same client.
+//!
+//! That is a bare script which is sent as many bytes in as many arguments, reads and writes records as large, and answers
+//! with as much, and whose Lua does nothing but that. So the ratio is what judging costs, and what sealing costs, and not
+//! what the bytes cost on their way.
 
 use std::sync::Arc;
 
@@ -11,6 +15,7 @@ use fred::{
     clients::Client,
     interfaces::{ClientLike, LuaInterface},
     prelude::{Builder, Config},
+    types::Value,
 };
 
 use crate::{
@@ -25,10 +30,22 @@ const ALONE: Load = Load {
     calls: 2_000,
 };
 
+/// Bytes of a result.
+const RESULT: usize = 200;
+/// Bytes of a record in Redis, before and after it has ended with such a result. Checked against the store's own.
+const OPEN: usize = 202;
+const ENDED: usize = OPEN + WORD;
+/// Bytes of a claim's arguments: an echo, and a head, slots and a lease; of a completion's: owner and epoch, a state, a word.
+const CLAIM: [usize; 4] = [24, 28, 148, 5];
+const COMPLETION: [usize; 4] = [24, 24, 1, WORD];
+/// Tag, key's id, state, length and flags, and the result with its format.
+const WORD: usize = 22 + 6 + 6 + RESULT;
+
 pub(crate) async fn measure() {
     let server = Redis::start().expect("a server");
     let store = Arc::new(store(server.url()).await);
     let floor = Arc::new(Floor::new(server.url()).await);
+    floor.is_of_a_size_with(&store).await;
 
     let (bare, claiming) = (Arc::clone(&floor), Arc::clone(&store));
     let rounds = in_turns(
@@ -36,7 +53,9 @@ pub(crate) async fn measure() {
         ALONE,
         move || {
             let bare = Arc::clone(&bare);
-            async move { bare.write().await }
+            async move {
+                bare.claim().await;
+            }
         },
         move || {
             let store = Arc::clone(&claiming);
@@ -51,22 +70,23 @@ pub(crate) async fn measure() {
 
     let mut rounds = Vec::new();
     for round in 0..=ROUNDS {
+        let (keys, leases) = (Supply::new(), Supply::new());
+        for _ in 0..ALONE.calls {
+            keys.put([floor.claim().await]).await;
+            leases.put([operations::claim(&*store).await.1]).await;
+        }
         let bare = Arc::clone(&floor);
         let below = sample(ALONE, move || {
-            let bare = Arc::clone(&bare);
-            async move { bare.write().await }
+            let (bare, keys) = (Arc::clone(&bare), keys.clone());
+            async move { bare.complete(keys.take().await).await }
         })
         .await;
-        let supply = Supply::new();
-        for _ in 0..ALONE.calls {
-            supply.put([operations::claim(&*store).await.1]).await;
-        }
         let completing = Arc::clone(&store);
         let above = sample(ALONE, move || {
-            let (store, supply) = (Arc::clone(&completing), supply.clone());
+            let (store, leases) = (Arc::clone(&completing), leases.clone());
             async move {
-                let lease = supply.take().await;
-                let completed = store.complete(&lease, &operations::done(200)).await;
+                let lease = leases.take().await;
+                let completed = store.complete(&lease, &operations::done(RESULT)).await;
                 completed.expect("it completes");
             }
         })
@@ -83,13 +103,15 @@ pub(crate) async fn measure() {
         &rounds,
     ));
 
-    let again = Arc::new(operations::finished(&*store, 200).await);
+    let again = Arc::new(operations::finished(&*store, RESULT).await);
+    let key = floor.claim().await;
+    floor.complete(key.clone()).await;
     let rounds = in_turns(
         ROUNDS,
         ALONE,
         move || {
-            let bare = Arc::clone(&floor);
-            async move { bare.write().await }
+            let (bare, key) = (Arc::clone(&floor), key.clone());
+            async move { bare.replay(key).await }
         },
         move || {
             let (store, again) = (Arc::clone(&store), Arc::clone(&again));
@@ -100,10 +122,11 @@ pub(crate) async fn measure() {
         },
     )
     .await;
-    print(&Line::of("Redis replay", WRITE, Figure::P50, aim, &rounds));
+    print(&Line::of("Redis replay", READ, Figure::P50, aim, &rounds));
 }
 
-const WRITE: &str = "bare EVALSHA: GET, TIME, SET, a reply of a record's size";
+const WRITE: &str = "bare EVALSHA of as many bytes: GET, TIME, SET";
+const READ: &str = "bare EVALSHA of as many bytes: GET, TIME";
 
 pub(crate) async fn store(url: &str) -> RedisStore {
     let config = RedisConfig::from_url(url).expect("a URL");
@@ -119,8 +142,10 @@ pub(crate) async fn store(url: &str) -> RedisStore {
 /// The least that a transition in Lua can cost through the same client.
 struct Floor {
     client: Client,
-    /// By its hash.
-    script: String,
+    /// By their hashes.
+    claim: String,
+    complete: String,
+    replay: String,
 }
 
 impl Floor {
@@ -128,19 +153,75 @@ impl Floor {
         let config = Config::from_url(url).expect("a URL");
         let client = Builder::from_config(config).build().expect("a client");
         client.init().await.expect("a connection");
-        let text = "redis.call('GET', KEYS[1]) redis.call('TIME') redis.call('SET', KEYS[1], ARGV[1]) return {ARGV[2], ARGV[1]}";
-        let script: String = client.script_load(text).await.expect("it loads");
-        Self { client, script }
+        // What is written is a constant of the script: even to put it together would be work.
+        let (open, ended) = ("7".repeat(OPEN), "7".repeat(ENDED));
+        let read = "local value = redis.call('GET', KEYS[1]) redis.call('TIME') ";
+        let load = async |rest: String| {
+            let script = client.script_load(format!("{read}{rest}")).await;
+            script.expect("it loads")
+        };
+        Self {
+            claim: load(format!(
+                "redis.call('SET', KEYS[1], '{open}') return {{ARGV[1], 'claimed', 1}}"
+            ))
+            .await,
+            // What has ended expires, so that it must be told when.
+            complete: load(format!(
+                "redis.call('SET', KEYS[1], '{ended}', 'PXAT', '9999999999999') return {{ARGV[1], 'completed', 1}}"
+            ))
+            .await,
+            replay: load("return {ARGV[1], 'found', 1, value}".to_owned()).await,
+            client,
+        }
     }
 
-    async fn write(&self) {
-        let key = operations::fresh().id.to_string();
-        let value = vec![b'7'; 250];
-        let nonce = &b"0123456789abcdef"[..];
-        let _: Vec<fred::types::Value> = self
-            .client
-            .evalsha(self.script.as_str(), key, vec![value.as_slice(), nonce])
-            .await
-            .expect("it runs");
+    /// Under a key that it gives.
+    async fn claim(&self) -> String {
+        let key = key(&operations::fresh());
+        let said = self.call(&self.claim, key.clone(), CLAIM).await;
+        assert_eq!(said, 3);
+        key
     }
+
+    async fn complete(&self, key: String) {
+        let said = self.call(&self.complete, key, COMPLETION).await;
+        assert_eq!(said, 3);
+    }
+
+    async fn replay(&self, key: String) {
+        let said = self.call(&self.replay, key, CLAIM).await;
+        assert_eq!(said, 4);
+    }
+
+    /// How many elements the answer had.
+    async fn call<const N: usize>(&self, script: &str, key: String, args: [usize; N]) -> usize {
+        let args: Vec<&[u8]> = args.iter().map(|len| &BYTES[..*len]).collect();
+        let said: Result<Vec<Value>, _> = self.client.evalsha(script, key, args).await;
+        said.expect("it runs").len()
+    }
+
+    /// Whether what it writes is as large as what the store writes.
+    async fn is_of_a_size_with(&self, store: &RedisStore) {
+        let (request, lease) = operations::claim(store).await;
+        let under = key(&request);
+        let written = async || {
+            let script = "return #redis.call('GET', KEYS[1])";
+            let len: Result<usize, _> = self
+                .client
+                .eval(script, under.clone(), Vec::<&[u8]>::new())
+                .await;
+            len.expect("it runs")
+        };
+        assert_eq!(written().await, OPEN);
+        let completed = store.complete(&lease, &operations::done(RESULT)).await;
+        completed.expect("it completes");
+        assert_eq!(written().await, ENDED);
+    }
+}
+
+static BYTES: [u8; ENDED] = [b'7'; ENDED];
+
+/// Where the store has it.
+fn key(request: &counterfoil::store::Acquire) -> String {
+    format!("{}{{{}}}", RedisConfig::DEFAULT_PREFIX, request.id.simple())
 }

@@ -1,6 +1,6 @@
 //! The index that a day is judged by: it is built while others are in the way, cut short, and left behind.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use counterfoil_core::store::{Completed, Store};
 use counterfoil_servers::{PgBouncer, Postgres};
@@ -89,6 +89,34 @@ async fn a_transaction_that_stays_open_costs_a_call_its_time_and_no_more() {
     let report = dropped(&day).await;
     assert_eq!((report.days, report.records), (1, 100));
     assert_eq!(day.left_behind().await, 0);
+}
+
+/// It waits for locks without end, as a build has to and no other call may.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_session_of_a_build_whose_caller_went_away_serves_nobody_else() {
+    let day = OldDay::alone().await;
+    day.ended(100).await;
+    day.stage.advance(DAYS).await;
+    let other = snapshot(&day.url).await;
+    let single = day.builder.clone().with_max_connections(1).connect().await;
+    let single = Arc::new(single.expect("it is fit for it"));
+    let janitor = Arc::clone(&single);
+    let call = tokio::spawn(async move { janitor.drop_days().await });
+    until(&day.stage, BUILDING).await;
+    let builder = "SELECT pid::bigint FROM pg_stat_progress_create_index";
+    let builder = day.stage.count(builder).await;
+    call.abort();
+    assert!(call.await.is_err_and(|error| error.is_cancelled()));
+    other.batch_execute("COMMIT").await.expect("it ends");
+
+    // The build comes to its end, and its session is not lent again but closed.
+    until(&day.stage, NONE_BUILDING).await;
+    let gone = format!(
+        "SELECT count(*) WHERE NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = {builder})"
+    );
+    until(&day.stage, &gone).await;
+    let op = common::Op::minted(day.stage.now().await);
+    common::claimed(single.acquire(&op.wish()).await.expect("it is free"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
