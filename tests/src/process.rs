@@ -7,11 +7,12 @@ use std::{
     process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
     thread::JoinHandle,
+    time::Duration,
 };
 
-use crate::wait::until_blocking;
+use crate::wait::{PATIENCE, within_blocking};
 
-/// The built transfer gateway, not started yet.
+/// A program, the built transfer gateway most of the time, not started yet.
 #[derive(Debug)]
 pub struct Program(Command);
 
@@ -44,6 +45,16 @@ impl Program {
         Self(command)
     }
 
+    /// Another program, which gets nothing of this process's environment.
+    pub fn other<A: AsRef<OsStr>>(
+        program: impl AsRef<OsStr>,
+        arguments: impl IntoIterator<Item = A>,
+    ) -> Self {
+        let mut command = Command::new(program);
+        command.env_clear().args(arguments).stdin(Stdio::null());
+        Self(command)
+    }
+
     /// Sets a variable of its environment.
     #[must_use = "the program is handed back"]
     pub fn with_env(mut self, name: &str, value: &str) -> Self {
@@ -58,8 +69,18 @@ impl Program {
     /// If it can't be started, or runs on for more than 20 seconds.
     #[must_use]
     pub fn finish(self) -> Finished {
+        self.finish_within(PATIENCE)
+    }
+
+    /// As [`finish`](Self::finish), with a bound of one's own.
+    ///
+    /// # Panics
+    ///
+    /// If it can't be started, or runs on for longer.
+    #[must_use]
+    pub fn finish_within(self, bound: Duration) -> Finished {
         let mut running = self.start();
-        let ended = running.ended();
+        let ended = within_blocking(bound, || running.has_ended());
         let (stdout, stderr) = running.output();
         let ended = ended.unwrap_or_else(|| panic!("it did not end\n{stdout}\n{stderr}"));
         Finished {
@@ -123,11 +144,6 @@ impl Running {
     /// Whether it has ended by now.
     pub(crate) fn has_ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("a child can be waited for")
-    }
-
-    /// Waits for its end; `None` if it doesn't come.
-    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
-        until_blocking(|| self.has_ended())
     }
 
     /// Kills it, if it still runs, and gives all that it printed.

@@ -30,8 +30,16 @@ pub async fn until<T, F: Future<Output = Option<T>>>(what: &str, mut look: impl 
 }
 
 /// As [`until`], on a thread that may block.
-pub(crate) fn until_blocking<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
-    let end = Instant::now() + PATIENCE;
+pub(crate) fn until_blocking<T>(look: impl FnMut() -> Option<T>) -> Option<T> {
+    within_blocking(PATIENCE, look)
+}
+
+/// As [`until_blocking`], with a bound of one's own.
+pub(crate) fn within_blocking<T>(
+    bound: Duration,
+    mut look: impl FnMut() -> Option<T>,
+) -> Option<T> {
+    let end = Instant::now() + bound;
     loop {
         if let Some(found) = look() {
             return Some(found);

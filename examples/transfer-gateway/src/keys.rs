@@ -21,20 +21,21 @@ pub(crate) struct KeysError {
     problem: String,
 }
 
-/// The keys to run with.
-pub(crate) fn load(given: Option<&KeysText>) -> Result<Keyring, KeysError> {
+/// The keys that somebody named, if anybody did.
+pub(crate) fn load(given: Option<&KeysText>) -> Result<Option<Keyring>, KeysError> {
     if let Some(KeysText(text)) = given {
-        return named("--keys", text);
+        return named("--keys", text).map(Some);
     }
-    match std::env::var_os(VARIABLE) {
-        Some(text) => named(VARIABLE, &text.to_string_lossy()),
-        None => {
-            warn!(
-                "no --keys and no {VARIABLE}: a random key signs, and fingerprints die with this process"
-            );
-            Ok(random())
-        }
-    }
+    std::env::var_os(VARIABLE)
+        .map(|text| named(VARIABLE, &text.to_string_lossy()))
+        .transpose()
+}
+
+/// Says what it means that nobody named any.
+pub(crate) fn warn_of_random() {
+    warn!(
+        "no --keys and no {VARIABLE}: a random key signs, and fingerprints die with this process"
+    );
 }
 
 /// A key that only this process knows.

@@ -82,10 +82,19 @@ fn in_runtime(task: impl Future<Output = ExitCode>) -> ExitCode {
 }
 
 async fn serve(options: Options) -> ExitCode {
-    let (app, clearing) = match assemble(&options).await {
+    let assembled = match assemble(&options).await {
         Ok(assembled) => assembled,
         Err((code, sentence)) => return fail(code, &sentence),
     };
+    let Assembled {
+        app,
+        clearing,
+        keys_are_random,
+    } = assembled;
+    // Not before: an error of the options stands alone.
+    if keys_are_random {
+        keys::warn_of_random();
+    }
     if options.chaos {
         warn!("--chaos: any caller can make this process misbehave, and end it");
     }
@@ -122,9 +131,18 @@ const MARGIN: Duration = Duration::from_secs(3);
 /// What waits longer for a process to stop kills it.
 const LONGEST_STOP: Duration = Duration::from_secs(30);
 
-async fn assemble(options: &Options) -> Result<(App, Clearing), (u8, String)> {
-    let misuse = |error: &dyn std::error::Error| (EXIT_MISUSE, with_sources(error));
-    let keys = keys::load(options.keys.as_ref()).map_err(|error| misuse(&error))?;
+/// What a start makes of the options.
+struct Assembled {
+    app: App,
+    clearing: Clearing,
+    keys_are_random: bool,
+}
+
+async fn assemble(options: &Options) -> Result<Assembled, (u8, String)> {
+    let misuse = |sentence| (EXIT_MISUSE, sentence);
+    let named = keys::load(options.keys.as_ref()).map_err(|error| misuse(with_sources(&error)))?;
+    let keys_are_random = named.is_none();
+    let keys = named.unwrap_or_else(keys::random);
     let ledger = match &options.ledger {
         None => Ledger::in_memory(),
         Some(path) => Ledger::open(path).map_err(|error| (1, error.to_string()))?,
@@ -132,8 +150,13 @@ async fn assemble(options: &Options) -> Result<(App, Clearing), (u8, String)> {
     let (store, clearing) = store::open(&options.store, &keys)
         .await
         .map_err(|error| (1, with_sources(&error)))?;
-    let app = App::new(options, store, keys, ledger).map_err(|error| misuse(&error))?;
-    Ok((app, clearing))
+    let app =
+        App::new(options, store, keys, ledger).map_err(|error| misuse(options::refused(&error)))?;
+    Ok(Assembled {
+        app,
+        clearing,
+        keys_are_random,
+    })
 }
 
 fn with_sources(error: &dyn std::error::Error) -> String {

@@ -4,6 +4,7 @@
 
 use std::{ffi::OsString, fmt, net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
+use counterfoil::engine::ConfigError;
 use lexopt::Arg;
 
 use crate::{
@@ -249,6 +250,19 @@ fn check(options: &Options) -> Result<(), Misuse> {
     Ok(())
 }
 
+/// A configuration that the library refuses, with the options as they are typed: it knows them by other names.
+pub(crate) fn refused(error: &ConfigError) -> String {
+    let options = match error {
+        ConfigError::RetentionTooShort { .. } => "--retention and --fingerprint-ttl: ",
+        ConfigError::LifeTooShort { .. } => "--fingerprint-ttl: ",
+        ConfigError::LeaseTooShort { .. } => "--lease: ",
+        ConfigError::LeaseWithinBudget { .. } => "--lease and --no-renew: ",
+        ConfigError::MaxRunWithinBudget { .. } => "--max-run: ",
+        _ => "",
+    };
+    format!("{options}{error}")
+}
+
 /// The end of a fingerprint is rounded down to a second.
 const SHORTEST_QUOTE: Duration = Duration::from_secs(1);
 
@@ -270,7 +284,7 @@ fn duration(name: &str, parser: &mut lexopt::Parser) -> Result<Duration, Misuse>
     let text = text(name, parser)?;
     humantime::parse_duration(&text).map_err(|_| {
         misuse(format!(
-            "--{name} {text:?} is not a duration such as 15m or 300ms"
+            "--{name} {text:?} is not a time such as 15m or 300ms: numbers, each with ms, s, m, h or d"
         ))
     })
 }

@@ -130,16 +130,21 @@ fn an_option_that_does_not_exist_or_has_a_wrong_value_is_refused_by_name() {
 fn times_that_break_a_promise_are_refused_with_both_of_them() {
     // A record must outlive its fingerprint; a lease without renewal must be as long as a run can take.
     for arguments in [
-        &["--fingerprint-ttl", "15m", "--retention", "1m"][..],
+        &["--retention", "1m", "--fingerprint-ttl", "15m"][..],
         &["--fingerprint-ttl", "0s"],
         &["--fingerprint-ttl", "500ms"],
         &["--lease", "0s"],
         &["--max-run", "0s"],
         &["--no-renew", "--lease", "1ms"],
     ] {
+        // By the name that was typed, and with nothing beside it.
+        let typed = arguments[0];
         let arguments = [&["--listen", "127.0.0.1:0"], arguments].concat();
-        assert_refused(&arguments, &[]);
+        assert_refused(&arguments, &[typed, "error: "]);
+        let said = run(&arguments).stderr;
+        assert_eq!(said.lines().count(), 1, "{arguments:?}: {said}");
     }
+    assert_refused(&["--lease", "soon"], &["ms, s, m, h or d"]);
     assert_refused(
         &[
             "--fingerprint-ttl",

@@ -8,7 +8,7 @@ use std::{
 };
 
 use counterfoil_servers::{Redis, RedisSentinel, Shared, shared};
-use tests::{Caller, Gateway, transfer};
+use tests::{Caller, Gateway, transfer, until};
 
 use crate::{assert_one_run, settled};
 
@@ -114,6 +114,24 @@ async fn a_failover_that_loses_the_last_writes_costs_no_caller_its_answer() {
     let again = settled(&agent, &before).await;
     assert_eq!((again.ran, again.result), (false, first.result));
     assert_eq!(before.effects().await, 1);
+}
+
+#[tokio::test]
+async fn a_cache_that_is_out_of_reach_from_the_start_is_warned_of_and_costs_no_caller_its_answer() {
+    let redis = Redis::start().expect("it starts");
+    let reached = gateway(redis.url());
+    // Nothing listens on the discard port.
+    let alone = gateway("redis://127.0.0.1:9");
+    until("a warning of the cache", || async {
+        let warned = |line: &str| line.contains("WARN") && line.contains("out of reach");
+        alone.log().lines().any(warned).then_some(())
+    })
+    .await;
+    let agent = alone.caller("acme/agent-7");
+    let previewed = agent.preview(&transfer("120.50")).await;
+    assert!(settled(&agent, &previewed).await.ran);
+    assert!(!settled(&agent, &previewed).await.ran);
+    assert!(!reached.log().contains("out of reach"), "{}", reached.log());
 }
 
 #[tokio::test]

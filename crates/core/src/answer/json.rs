@@ -71,7 +71,9 @@ impl Answer {
             object.raw("same_params", bool_bytes(same));
         }
         if self.polls() {
-            object.text("poll_with", wording.poll_with());
+            if let Some(name) = wording.poll_with() {
+                object.text("poll_with", name);
+            }
             if let Some(path) = self.operation_id.and_then(|id| wording.poll_path(id)) {
                 object.text("poll_path", &path);
             }

@@ -7,6 +7,7 @@ mod options;
 mod report;
 mod step;
 mod steps;
+mod venv;
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

@@ -10,6 +10,7 @@ use crate::run::{Bound, Failure};
 use crate::texts;
 
 use super::step::{Context, Part, Step};
+use super::venv;
 
 /// The program that black-box tests start.
 const GATEWAY: &str = "transfer-gateway";
@@ -51,6 +52,9 @@ const VERIFIERS: [(&str, &str); 2] = [
 const PAYOUTS: &str = "grpc-payouts";
 const PAYOUTS_CLIENT: &str = "examples/grpc-payouts/clients/requirements.txt";
 const PAYOUTS_PYTHON: &str = "COUNTERFOIL_TEST_GRPC_PYTHON";
+/// The SDKs that file tickets at the gateway, and who names their Python to the test.
+const SDKS: &str = "examples/transfer-gateway/clients/requirements.txt";
+const SDKS_PYTHON: &str = "COUNTERFOIL_TEST_SDK_PYTHON";
 /// What steps with servers need.
 const SERVERS: &[Need] = &[REDIS, POSTGRES, PGBOUNCER];
 /// How long the demo may run.
@@ -127,6 +131,14 @@ pub(crate) const STEPS: &[Step] = &[
     )
     .needs(&[PYTHON, VENV])
     .stands_on(Part::File(PAYOUTS_CLIENT)),
+    Step::new(
+        "clients",
+        "the gateway's tickets, by SDKs that send again by themselves (from PyPI, into the target directory)",
+        25,
+        clients,
+    )
+    .needs(&[PYTHON, VENV, REDIS])
+    .stands_on(Part::File(SDKS)),
     Step::new("demo", "the transfer gateway's demo ends well", 25, demo)
         .stands_on(Part::Package(GATEWAY)),
     Step::new(
@@ -260,29 +272,22 @@ fn spec(context: &Context, bound: Bound) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An environment of its own: nothing is installed where other programs look. Made again each time, since one that was cut
-/// short looks like one that wasn't.
 fn grpc(context: &Context, bound: Bound) -> Result<(), Failure> {
-    let place = context.workspace.target().join("grpcio");
-    let runner = &context.runner;
-    let mut make = Command::new("python3");
-    runner.run(make.args(["-m", "venv", "--clear"]).arg(&place), bound)?;
-    let python = place.join("bin").join("python");
-    let mut install = Command::new(&python);
-    install.current_dir(context.workspace.root());
-    let pip = words("-m pip install --quiet --disable-pip-version-check --requirement");
-    match runner.run(install.args(pip).arg(PAYOUTS_CLIENT), bound) {
-        Ok(()) => {}
-        // Not every machine that builds this reaches PyPI.
-        Err(failure @ Failure::Status { .. }) => {
-            let why = format!("the second client can't be installed: {failure}");
-            return Err(Failure::LeftOut(why));
-        }
-        Err(failure) => return Err(failure),
-    }
+    let python = venv::make(context, bound, "grpcio", PAYOUTS_CLIENT)?;
     let arguments = ["test", "-p", PAYOUTS, "--test", "python", "--", "--ignored"];
     let mut command = context.workspace.cargo(&arguments);
-    runner.run(command.env(PAYOUTS_PYTHON, python), bound)
+    context
+        .runner
+        .run(command.env(PAYOUTS_PYTHON, python), bound)
+}
+
+fn clients(context: &Context, bound: Bound) -> Result<(), Failure> {
+    let python = venv::make(context, bound, "sdks", SDKS)?;
+    build(context, bound)?;
+    let test = ["test", "-p", BLACK_BOX, "--test", "clients"];
+    let mut command = context.workspace.cargo(&test);
+    let command = command.args(["--", "--ignored"]).env(SDKS_PYTHON, python);
+    context.runner.run(command, bound)
 }
 
 fn demo(context: &Context, bound: Bound) -> Result<(), Failure> {

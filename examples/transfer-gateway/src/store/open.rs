@@ -1,16 +1,20 @@
 //! Opening the store that `--store` names.
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use counterfoil::{
-    MemoryStore,
+    MemoryStore, OperationId,
     fingerprint::Keyring,
     postgres::PostgresStore,
     redis::{ALostWriteMayBeRepeated, RedisCache, RedisConfig, RedisStore},
-    store::Store,
+    store::{Cache, Store},
     tiered::TieredStore,
 };
-use tracing::info;
+use tracing::{info, warn};
 
 use super::{Clearing, Place};
 
@@ -32,10 +36,12 @@ pub(crate) async fn open(
         Place::Memory => Arc::new(MemoryStore::new()),
         Place::Redis(url) => Arc::new(redis_alone(url, keys).await?),
         Place::Postgres(url) => Arc::new(days.insert(postgres(url).await?).clone()),
-        Place::Tiered { truth, cache } => Arc::new(TieredStore::new(
-            days.insert(postgres(truth).await?).clone(),
-            redis_cache(cache, keys).await?,
-        )),
+        Place::Tiered { truth, cache } => {
+            let truth = days.insert(postgres(truth).await?).clone();
+            let cache = Arc::new(redis_cache(cache, keys).await?);
+            tokio::spawn(warn_if_out_of_reach(Arc::clone(&cache)));
+            Arc::new(TieredStore::new(truth, cache))
+        }
     };
     let clearing = Clearing {
         store: Arc::clone(&store),
@@ -60,6 +66,26 @@ async fn redis_cache(url: &str, keys: &Keyring) -> Result<RedisCache, OpenError>
         .await
         .map_err(|error| failed("the cache in Redis", error))
 }
+
+/// A cache out of reach is no reason not to start, and nobody would notice: truth answers alone. It connects in the
+/// background, so it has some time.
+async fn warn_if_out_of_reach(cache: Arc<RedisCache>) {
+    // An id that no operation has.
+    let nobody = OperationId::from_bytes([0; 16]);
+    let ends = Instant::now() + REACHED_WITHIN;
+    loop {
+        let Err(error) = cache.get(nobody).await else {
+            return;
+        };
+        if Instant::now() >= ends {
+            warn!(%error, "the cache in Redis is out of reach: Postgres answers alone until it is back");
+            return;
+        }
+        tokio::time::sleep(REACHED_WITHIN / 10).await;
+    }
+}
+
+const REACHED_WITHIN: Duration = Duration::from_secs(2);
 
 async fn postgres(url: &str) -> Result<PostgresStore, OpenError> {
     let (url, is_pooled) = match without_parameter(url, PGBOUNCER) {

@@ -2,10 +2,11 @@
 
 use super::{
     english::TEXTS,
-    texts::{Texts, say},
+    texts::{PollWith, Texts, say},
 };
 
 pub(super) static KEY_TEXTS: Texts = Texts {
+    poll_with: PollWith::Words("its id or key"),
     already_failed: say(
         "The operation failed for good: it did not happen, and it can no longer happen. `result` is the response that \
          says how it failed.",

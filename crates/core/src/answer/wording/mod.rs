@@ -23,7 +23,7 @@ use std::{borrow::Cow, collections::BTreeMap};
 
 use super::{Answer, Status};
 use crate::OperationId;
-use texts::Texts;
+use texts::{PollWith, Texts};
 
 pub use case::Case;
 pub use text::{InvalidText, Text};
@@ -47,7 +47,7 @@ pub struct Wording {
     built_in_for_keys: &'static Texts,
     replaced: BTreeMap<Case, Text>,
     titles: BTreeMap<Status, Cow<'static, str>>,
-    poll_with: Cow<'static, str>,
+    poll_with: Option<Cow<'static, str>>,
     poll_path: Option<Cow<'static, str>>,
 }
 
@@ -62,7 +62,8 @@ pub struct Said {
 }
 
 impl Wording {
-    /// The name of the status tool where none is configured.
+    /// The name of the status tool where none is configured. [For keys](Self::for_keys) there is none then: a program has
+    /// no tools, and its texts say to ask with the id or the key.
     pub const POLL_WITH: &'static str = "get_operation";
 
     /// English.
@@ -113,7 +114,7 @@ impl Wording {
     /// service, never anything from a request.
     #[must_use]
     pub fn with_poll_with(mut self, name: impl Into<Cow<'static, str>>) -> Self {
-        self.poll_with = name.into();
+        self.poll_with = Some(name.into());
         self
     }
 
@@ -140,16 +141,23 @@ impl Wording {
                 (say.meaning, say.instruction)
             }
         };
+        let poll_with = match (self.poll_with.as_deref(), self.built_in.poll_with) {
+            (Some(name), _) | (None, PollWith::Tool(name) | PollWith::Words(name)) => name,
+        };
         Said {
-            meaning: text::fill(meaning, answer, &self.poll_with),
-            instruction: text::fill(instruction, answer, &self.poll_with),
+            meaning: text::fill(meaning, answer, poll_with),
+            instruction: text::fill(instruction, answer, poll_with),
         }
     }
 
-    /// The name of the status tool.
+    /// The name of the status tool, if there is one.
     #[must_use]
-    pub fn poll_with(&self) -> &str {
-        &self.poll_with
+    pub fn poll_with(&self) -> Option<&str> {
+        match (&self.poll_with, self.built_in.poll_with) {
+            (Some(name), _) => Some(name),
+            (None, PollWith::Tool(name)) => Some(name),
+            (None, PollWith::Words(_)) => None,
+        }
     }
 
     /// Where the status of an operation is asked for, if a path is configured.
@@ -166,7 +174,7 @@ impl Wording {
             built_in_for_keys: for_keys,
             replaced: BTreeMap::new(),
             titles: BTreeMap::new(),
-            poll_with: Cow::Borrowed(Self::POLL_WITH),
+            poll_with: None,
             poll_path: None,
         }
     }

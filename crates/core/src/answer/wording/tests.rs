@@ -277,13 +277,38 @@ fn the_waiting_time_is_named_where_there_is_one() {
                 "{}: {instruction}",
                 answer.status
             );
+            let asks = ["get_operation", "with its id or key", "编号或键"];
             assert_eq!(
-                instruction.contains("get_operation"),
+                asks.iter().any(|name| instruction.contains(name)),
                 answer.polls(),
                 "{}",
                 answer.status
             );
         }
+    }
+}
+
+#[test]
+fn a_program_is_sent_to_no_tool_unless_the_service_names_one() {
+    for wording in [Wording::english().for_keys(), Wording::chinese().for_keys()] {
+        assert_eq!(wording.poll_with(), None);
+        for (answer, said) in everything(&wording) {
+            let text = said.instruction;
+            assert!(
+                !text.contains(Wording::POLL_WITH),
+                "{}: {text}",
+                answer.status
+            );
+            let json = String::from_utf8(answer.to_agent_json(&wording)).expect("JSON");
+            assert!(!json.contains("poll_with"), "{json}");
+        }
+        let named = wording.with_poll_with("the status page");
+        let said = named.say(&Answer::new(Status::InProgress));
+        assert!(said.instruction.contains("the status page"));
+        assert_eq!(named.poll_with(), Some("the status page"));
+    }
+    for wording in [Wording::english(), Wording::chinese()] {
+        assert_eq!(wording.poll_with(), Some(Wording::POLL_WITH));
     }
 }
 

@@ -17,11 +17,21 @@ pub(super) const fn say(meaning: &'static str, instruction: &'static str) -> Say
     }
 }
 
+/// What stands in texts for `{poll_with}`, where the service names nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PollWith {
+    /// A tool, for a model that has one of this name.
+    Tool(&'static str),
+    /// Words, for a program, which has no tools. It knows the id and the key, and perhaps the path.
+    Words(&'static str),
+}
+
 /// All texts of a language.
 #[derive(Debug)]
 pub(super) struct Texts {
     /// In problem details.
     pub(super) title: fn(Status) -> &'static str,
+    pub(super) poll_with: PollWith,
     pub(super) completed: Say,
     pub(super) completed_without_result: Say,
     pub(super) already_completed: Say,
