@@ -11,7 +11,7 @@ use counterfoil_core::{
     answer::{Answer, Status},
     engine::{Outcome, Running},
 };
-use http::{HeaderMap, HeaderName, Request, Response, header, request::Parts};
+use http::{HeaderName, Request, Response, header, request::Parts};
 use http_body::Body as HttpBody;
 use tokio::sync::oneshot;
 use tower_service::Service;
@@ -78,7 +78,7 @@ where
         let layer = Arc::clone(&self.layer);
         if layer.passes_safe_methods && request.method().is_safe() {
             let mut request = request.map(Body::new);
-            hide_credentials(request.headers_mut());
+            headers::hide_credentials(request.headers_mut());
             let response = ready.call(request);
             return ResponseFuture::new(async move { Ok(response.await?.map(Body::new)) });
         }
@@ -123,17 +123,8 @@ fn inner_request(mut parts: Parts, bytes: Bytes) -> Request<Body> {
     parts
         .headers
         .remove(HeaderName::from_static("grpc-accept-encoding"));
-    hide_credentials(&mut parts.headers);
+    headers::hide_credentials(&mut parts.headers);
     Request::from_parts(parts, Body::from(bytes))
-}
-
-/// Logs of the request don't show them then.
-fn hide_credentials(fields: &mut HeaderMap) {
-    for (name, value) in fields {
-        if [headers::FINGERPRINT, headers::IDEMPOTENCY_KEY].contains(name) {
-            value.set_sensitive(true);
-        }
-    }
 }
 
 /// Claims and runs in a task of its own, in the caller's span, and waits for what it hands over.

@@ -1,6 +1,6 @@
 //! Writes what a caller is told.
 
-use counterfoil_core::answer::{Answer, Wording};
+use counterfoil_core::answer::{Answer, Status, Wording};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 
 use super::{
@@ -29,6 +29,11 @@ pub(super) fn refusal(refusal: &Refusal, wording: &Wording) -> Response<Body> {
         How::NotGrpc => *response.status_mut() = StatusCode::UNSUPPORTED_MEDIA_TYPE,
     }
     response
+}
+
+/// A call that could be taken for one of a guarded method, by another path than its own.
+pub(super) fn misspelt(wording: &Wording) -> Response<Body> {
+    answer_status(&Answer::new(Status::NotImplemented), wording).into_http()
 }
 
 /// The method's own reply where it stands, else the first one, else the answer, in trailers alone.

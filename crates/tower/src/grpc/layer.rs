@@ -1,18 +1,18 @@
 //! The layer: which methods of a service are guarded, and how their calls are read.
 
-use std::{borrow::Cow, collections::HashMap, fmt, sync::Arc, time::Duration};
+use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use counterfoil_core::{Subject, engine::Params};
 use http::request::Parts;
 use prost::Message;
 use tower_layer::Layer;
 
-use super::{GrpcConfirm, GrpcGate, guarded::Guarded};
+use super::{GrpcConfirm, GrpcGate, methods::Methods};
 use crate::request::Reading;
 
 /// Wraps a tonic service, so that a confirmed call of a method runs once and every retry gets the first reply.
 ///
-/// Methods that are named here are guarded, each by its own gate; all others pass untouched. For a service that can be
+/// Methods that are named here are guarded, each by its own gate; all others pass as they came. For a service that can be
 /// changed, [`GrpcGate::confirm`] inside a method does the same with less; this layer is for services that can't be, and for
 /// methods that reply with a stream.
 ///
@@ -50,7 +50,7 @@ pub struct GrpcLayer {
 
 #[derive(Clone, Default)]
 pub(super) struct Settings {
-    pub(super) methods: HashMap<Cow<'static, str>, Arc<dyn Guarded>>,
+    pub(super) methods: Methods,
     pub(super) reading: Reading,
 }
 
@@ -62,6 +62,15 @@ impl GrpcLayer {
     }
 
     /// Guards the method at `path`, such as `/payouts.v1.Payouts/Confirm`. The last gate of a path counts.
+    ///
+    /// It is the path that the layer sees, letter by letter. A call whose path is spelt otherwise and has the same service
+    /// and method in it, as behind a prefix, in other letters or with escapes, is `not_implemented` and reaches nothing:
+    /// what stands further in might take it for this method, and run it unguarded. A method's name is not known here, so
+    /// one that is written wrongly guards nothing: let a test see the metadata `counterfoil-status` of each method.
+    ///
+    /// # Panics
+    ///
+    /// If `path` is not a slash, a service, a slash and a method.
     #[must_use]
     pub fn with_method<M, P>(
         mut self,
@@ -72,7 +81,7 @@ impl GrpcLayer {
         M: Message + Default + 'static,
         P: Params,
     {
-        self.settings.methods.insert(path.into(), Arc::new(gate));
+        self.settings.methods.guard(path.into(), Arc::new(gate));
         self
     }
 
@@ -106,7 +115,7 @@ impl GrpcLayer {
 impl fmt::Debug for GrpcLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GrpcLayer")
-            .field("methods", &self.settings.methods.keys())
+            .field("methods", &self.settings.methods.paths())
             .field("reading", &self.settings.reading)
             .finish()
     }

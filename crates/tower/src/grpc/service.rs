@@ -19,9 +19,11 @@ use super::{
     deliver,
     guarded::{BoxFuture, Guarded, Prepared},
     layer::Settings,
-    meaning, read,
+    meaning,
+    methods::Found,
+    read,
 };
-use crate::{Body, BoxError, ResponseFuture};
+use crate::{Body, BoxError, ResponseFuture, headers};
 
 /// A service in a [`GrpcLayer`](super::GrpcLayer). It has the name of the service inside, so that tonic's router finds it.
 #[derive(Clone)]
@@ -42,7 +44,7 @@ impl<S> GrpcConfirm<S> {
 impl<S: fmt::Debug> fmt::Debug for GrpcConfirm<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GrpcConfirm")
-            .field("methods", &self.settings.methods.keys())
+            .field("methods", &self.settings.methods.paths())
             .field("inner", &self.inner)
             .finish_non_exhaustive()
     }
@@ -74,11 +76,20 @@ where
         // The one that was polled ready is the one that is called; the fresh clone is polled before its own call.
         let fresh = self.inner.clone();
         let mut ready = mem::replace(&mut self.inner, fresh);
-        let Some(gate) = self.settings.methods.get(request.uri().path()) else {
-            let response = ready.call(request.map(Body::new));
-            return ResponseFuture::new(async move { Ok(response.await?.map(Body::new)) });
+        let gate = match self.settings.methods.find(request.uri().path()) {
+            Found::Guarded(gate) => Arc::clone(gate),
+            Found::Misspelt(gate) => {
+                let refused = deliver::misspelt(gate.wording());
+                return ResponseFuture::new(async move { Ok(refused) });
+            }
+            Found::Other => {
+                let mut request = request.map(Body::new);
+                headers::hide_credentials(request.headers_mut());
+                let response = ready.call(request);
+                return ResponseFuture::new(async move { Ok(response.await?.map(Body::new)) });
+            }
         };
-        let (gate, settings) = (Arc::clone(gate), Arc::clone(&self.settings));
+        let settings = Arc::clone(&self.settings);
         ResponseFuture::new(async move {
             let (mut parts, body) = request.into_parts();
             // Nothing is claimed in here: this part may be dropped.
@@ -128,13 +139,13 @@ where
     let take = |left: &Left<S::Error>| left.lock().unwrap_or_else(PoisonError::into_inner).take();
     tokio::select! {
         biased;
-        Ok(Early { response, end }) = &mut early => {
+        Ok(Early { response, reader }) = &mut early => {
             // The caller has the head. What follows is the run's to say, whoever reads it.
             tokio::spawn(async move {
                 let told = told.await;
                 let own = take(&left).and_then(Result::ok);
                 let trailers = deliver::trailers(&told, own, gate.wording());
-                drop(end.send(http_body::Frame::trailers(trailers)).await);
+                reader.send(http_body::Frame::trailers(trailers)).await;
             });
             Ok(response)
         }
@@ -164,7 +175,7 @@ where
     request.extensions_mut().insert(attempt.clone());
     let limits = gate.limits();
     let called = match ready.call(request).await {
-        Ok(response) => Ok(capture(response, limits, early).await),
+        Ok(response) => Ok(capture(response, limits, early, attempt.lease_lost()).await),
         Err(error) => Err(error),
     };
     let outcome = match &called {
