@@ -8,7 +8,7 @@ use prost::Message;
 use tower_layer::Layer;
 
 use super::{GrpcConfirm, GrpcGate, methods::Methods};
-use crate::request::Reading;
+use crate::request::{Reading, reading_methods};
 
 /// Wraps a tonic service, so that a confirmed call of a method runs once and every retry gets the first reply.
 ///
@@ -84,33 +84,9 @@ impl GrpcLayer {
         self.settings.methods.guard(path.into(), Arc::new(gate));
         self
     }
-
-    /// How the subject is found; `None` is answered `unauthenticated`. Default: the [`Subject`] that authentication put
-    /// into the request's extensions.
-    #[must_use]
-    pub fn with_subject(
-        mut self,
-        find: impl Fn(&Parts) -> Option<Subject> + Send + Sync + 'static,
-    ) -> Self {
-        self.settings.reading.set_subject(find);
-        self
-    }
-
-    /// The largest request body, in bytes; past it `body_too_large`. Default: [`DEFAULT_MAX_BODY`](crate::DEFAULT_MAX_BODY).
-    #[must_use]
-    pub const fn with_max_body(mut self, bytes: usize) -> Self {
-        self.settings.reading.max_body = bytes;
-        self
-    }
-
-    /// How long the whole request body may take; past it `body_timeout`, and nothing is claimed. Default:
-    /// [`DEFAULT_BODY_TIMEOUT`](crate::DEFAULT_BODY_TIMEOUT).
-    #[must_use]
-    pub const fn with_body_timeout(mut self, time: Duration) -> Self {
-        self.settings.reading.body_timeout = time;
-        self
-    }
 }
+
+reading_methods!(GrpcLayer);
 
 impl fmt::Debug for GrpcLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
