@@ -99,6 +99,15 @@ pub(crate) fn kept(headers: &HeaderMap) -> HeaderMap {
     kept
 }
 
+/// Logs of the request don't show them then, however often they stand there.
+pub(crate) fn hide_credentials(headers: &mut HeaderMap) {
+    for (name, value) in headers {
+        if [FINGERPRINT, IDEMPOTENCY_KEY].contains(name) {
+            value.set_sensitive(true);
+        }
+    }
+}
+
 /// Takes out a length that is not the body's: its caller would wait for bytes that never come, or be left with a part.
 pub(crate) fn drop_untrue_length(headers: &mut HeaderMap, length: u64) {
     let untrue = |value: &HeaderValue| !says_length(value, length);

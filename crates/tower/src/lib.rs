@@ -102,7 +102,7 @@
 //! - Headers of the first call are not replayed: hop-by-hop ones but `Trailer`, `Date`, `Age`, `Set-Cookie`, those of
 //!   authentication, CORS and tracing, `Server-Timing`. A replay computes its own `Content-Length`.
 //!
-//! The modules: `request` reads, `confirm` claims and runs (`keyed` by key), `stored_response` is what is kept of a response,
+//! The modules: `request` reads, `confirm` checks (`keyed` by key), `run` claims and runs, `stored_response` is what is kept of a response,
 //! `http_answer` writes what a caller is told.
 
 mod body;
@@ -114,9 +114,11 @@ mod future;
 pub mod grpc;
 pub mod headers;
 mod http_answer;
+mod inner;
 mod keyed;
 mod preview;
 mod request;
+mod run;
 mod status;
 mod stored_response;
 

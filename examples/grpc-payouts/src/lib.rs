@@ -2,14 +2,17 @@
 //! `Preview` handed out, and `Settle` by the layer around the service, under a key of the caller's own, with a stream for a
 //! reply.
 //!
-//! `params` says what messages mean, `service` has the methods, `server` puts them together.
+//! `params` says what messages mean, `service` has the methods, `server` puts them together, `store` says where operations
+//! are kept.
 
 pub mod params;
 mod server;
 mod service;
+mod store;
 
 pub use server::{authenticate, serve};
-pub use service::Payouts;
+pub use service::{Payouts, Settings};
+pub use store::Place;
 
 /// What the `.proto` says, as it is generated.
 #[allow(

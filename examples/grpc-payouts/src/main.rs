@@ -1,4 +1,5 @@
-//! cargo run -p grpc-payouts                                       # serves on 127.0.0.1:50051
+//! cargo run -p grpc-payouts                                       # serves on 127.0.0.1:50051, with a store in memory
+//! cargo run -p grpc-payouts -- --store postgres://…
 //! cargo run -p grpc-payouts -- pay http://127.0.0.1:50051 1050 EUR p-17
 
 #![expect(clippy::print_stdout, reason = "a program that people watch")]
@@ -6,34 +7,58 @@
 use std::{env, error::Error, time::Duration};
 
 use counterfoil::{
-    KeyId, MemoryStore,
+    KeyId,
     engine::Counterfoil,
     fingerprint::{Key, Keyring},
 };
-use grpc_payouts::{Payouts, pb, serve};
+use grpc_payouts::{Payouts, Place, Settings, pb, serve};
 use tokio::net::TcpListener;
 use tonic::{Request, metadata::MetadataValue};
 
+const USAGE: &str = "usage: grpc-payouts [--listen ADDR] [--store URL [--accept-lost-writes]] [--ledger-takes MS]
+       grpc-payouts pay URL CENTS CURRENCY PAYEE
+PAYOUTS_KEY in the environment is the signing key, 64 hex digits: without it fingerprints die with the process";
+
+/// Where the signing key is looked for: a command line is seen by everybody on the machine.
+const KEY: &str = "PAYOUTS_KEY";
+
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
-        [] => server("127.0.0.1:50051").await,
-        ["--listen", address] => server(address).await,
         ["pay", url, cents, currency, payee] => {
             client(url.to_owned(), cents.parse()?, currency, payee).await
         }
-        _ => Err("usage: grpc-payouts [--listen ADDR | pay URL CENTS CURRENCY PAYEE]".into()),
+        _ => server(&arguments).await,
     }
 }
 
-async fn server(address: &str) -> Result<(), Box<dyn Error>> {
-    // It forgets on restart, and so does the key: fingerprints die with the process.
-    let keys = Keyring::new(Key::random(KeyId::parse("k1")?));
-    let counterfoil = Counterfoil::new(MemoryStore::new(), keys);
-    let payouts = Payouts::new(&counterfoil)?;
-    let listener = TcpListener::bind(address).await?;
+async fn server(arguments: &[&str]) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let (mut listen, mut url, mut settings) = ("127.0.0.1:50051", None, Settings::default());
+    let mut rest = arguments.iter();
+    while let Some(option) = rest.next() {
+        let mut value = || rest.next().copied().ok_or(USAGE);
+        match *option {
+            "--listen" => listen = value()?,
+            "--store" => url = Some(value()?),
+            "--accept-lost-writes" => settings.accepts_lost_writes = true,
+            "--ledger-takes" => settings.ledger_takes = Duration::from_millis(value()?.parse()?),
+            _ => return Err(USAGE.into()),
+        }
+    }
+    let place = match url {
+        Some(url) => Place::parse(url, settings.accepts_lost_writes)?,
+        None => Place::Memory,
+    };
+    let id = KeyId::parse("k1")?;
+    let keys = Keyring::new(match env::var(KEY) {
+        Ok(hex) => Key::from_hex(id, &hex)?,
+        Err(_) => Key::random(id),
+    });
+    let counterfoil = Counterfoil::new(place.open(&keys).await?, keys);
+    let payouts = Payouts::new(&counterfoil, settings)?;
+    let listener = TcpListener::bind(listen).await?;
     let url = format!("http://{}", listener.local_addr()?);
     println!("listening on {url}");
     println!("try: cargo run -p grpc-payouts -- pay {url} 1050 EUR p-17");
@@ -50,7 +75,7 @@ async fn client(
     cents: i64,
     currency: &str,
     payee: &str,
-) -> Result<(), Box<dyn Error>> {
+) -> Result<(), Box<dyn Error + Send + Sync>> {
     let mut client = pb::payouts_client::PayoutsClient::connect(url).await?;
     let call = |note: &str| {
         let mut request = Request::new(pb::Payout {

@@ -1,10 +1,13 @@
 //! The methods.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use counterfoil::{
     Scope, Subject,
-    engine::{Attempt, ConfigError, Counterfoil, Disposition},
+    engine::{Attempt, ConfigError, Counterfoil, Disposition, LeaseTime},
     params::ParamsPolicy,
     tower::grpc::{GrpcGate, GrpcLayer},
 };
@@ -24,19 +27,33 @@ pub struct Payouts {
     ledger: Ledger,
 }
 
+/// What the service stands on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Settings {
+    /// How long the ledger takes to reply, after the effect.
+    pub ledger_takes: Duration,
+    /// Whether the store may lose a write, and whoever runs this accepts it.
+    pub accepts_lost_writes: bool,
+}
+
 /// Every effect, one line each, with the tenant that it belongs to.
-#[derive(Clone, Debug, Default)]
-struct Ledger(Arc<Mutex<Vec<(String, String)>>>);
+#[derive(Clone, Debug)]
+struct Ledger {
+    lines: Arc<Mutex<Vec<(String, String)>>>,
+    takes: Duration,
+}
 
 impl Ledger {
-    /// The effect. `key` is what a real ledger would deduplicate on.
-    fn write(&self, tenant: &str, key: &str, what: &str) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.push((tenant.to_owned(), format!("{key} {what}")));
+    /// The effect, and the time until it is confirmed. `key` is what a real ledger would deduplicate on.
+    async fn write(&self, tenant: &str, key: &str, what: &str) {
+        let line = (tenant.to_owned(), format!("{key} {what}"));
+        let lines = self.lines.lock();
+        lines.unwrap_or_else(PoisonError::into_inner).push(line);
+        tokio::time::sleep(self.takes).await;
     }
 
     fn of(&self, tenant: &str) -> Vec<String> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         let own = lines.iter().filter(|(whose, _)| whose == tenant);
         own.map(|(_, line)| line.clone()).collect()
     }
@@ -47,17 +64,31 @@ impl Payouts {
     ///
     /// # Errors
     ///
-    /// [`ConfigError`] if the process has gates for these scopes already.
-    pub fn new(counterfoil: &Counterfoil) -> Result<Self, ConfigError> {
-        let pay = counterfoil
+    /// [`ConfigError`] if the process has gates for these scopes already, or the store may lose writes and nobody accepts it.
+    pub fn new(counterfoil: &Counterfoil, settings: Settings) -> Result<Self, ConfigError> {
+        let Settings {
+            ledger_takes,
+            accepts_lost_writes,
+        } = settings;
+        // The ledger's worst case, and a second for everything else.
+        let time = LeaseTime::for_downstream(ledger_takes, Duration::from_secs(1), Duration::ZERO);
+        let mut pay = counterfoil
             .gate(Scope::new("payouts.pay"))
             .with_params(ParamsPolicy::all_but(["/note"]))
-            .build()?;
-        let settle = counterfoil.gate(Scope::new("accounts.settle")).build()?;
+            .with_lease_time(time);
+        let mut settle = counterfoil
+            .gate(Scope::new("accounts.settle"))
+            .with_lease_time(time);
+        if accepts_lost_writes {
+            (pay, settle) = (pay.repeatable(), settle.repeatable());
+        }
         Ok(Self {
-            pay: GrpcGate::new(pay, payout),
-            settle: GrpcGate::by_key(settle, account),
-            ledger: Ledger::default(),
+            pay: GrpcGate::new(pay.build()?, payout),
+            settle: GrpcGate::by_key(settle.build()?, account),
+            ledger: Ledger {
+                lines: Arc::default(),
+                takes: ledger_takes,
+            },
         })
     }
 
@@ -102,7 +133,8 @@ impl payouts_server::Payouts for Payouts {
         let key = begin(attempt)?;
         let tenant = attempt.subject().tenant();
         self.ledger
-            .write(tenant, &key, &format!("settles {}", account.account_id));
+            .write(tenant, &key, &format!("settles {}", account.account_id))
+            .await;
         let texts = ["balance taken", "interest booked", "account settled"];
         let steps: Vec<_> = (1..)
             .zip(texts)
@@ -135,11 +167,8 @@ async fn pay(
     let key = begin(&attempt)?;
     let amount = amount(payout.cents, &payout.currency);
     let tenant = attempt.subject().tenant();
-    ledger.write(
-        tenant,
-        &key,
-        &format!("pays {amount} to {}", payout.payee_id),
-    );
+    let what = format!("pays {amount} to {}", payout.payee_id);
+    ledger.write(tenant, &key, &what).await;
     Ok(Response::new(pb::Receipt {
         payout_id: key,
         amount,

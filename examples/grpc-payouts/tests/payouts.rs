@@ -2,53 +2,16 @@
 
 mod server;
 
-use grpc_payouts::pb::{Account, LedgerRequest, Payout, payouts_client::PayoutsClient};
-use server::Server;
-use tonic::{Code, Request, Status, transport::Channel};
-use tonic_types::StatusExt;
+use std::time::Duration;
+
+use grpc_payouts::{Place, pb::Account};
+use server::{
+    Server,
+    calls::{by, call, confirm, effects, paid, payout, preview, reason},
+};
+use tonic::Code;
 
 const KEY: &str = "8e03978e-40d5-43dd-bc93-6894a57f9324";
-
-fn payout() -> Payout {
-    Payout {
-        cents: 1050,
-        currency: "EUR".into(),
-        payee_id: "p-17".into(),
-        note: "as agreed".into(),
-    }
-}
-
-/// A call of the agent's, with one more entry of metadata.
-fn call<M>(message: M, entry: Option<(&'static str, &str)>) -> Request<M> {
-    by("Bearer acme/agent-7", message, entry)
-}
-
-fn by<M>(token: &str, message: M, entry: Option<(&'static str, &str)>) -> Request<M> {
-    let mut request = Request::new(message);
-    let metadata = request.metadata_mut();
-    metadata.insert("authorization", token.parse().unwrap());
-    if let Some((name, value)) = entry {
-        metadata.insert(name, value.parse().unwrap());
-    }
-    request
-}
-
-async fn preview(client: &mut PayoutsClient<Channel>) -> String {
-    let preview = client.preview(call(payout(), None)).await.unwrap();
-    preview.into_inner().fingerprint
-}
-
-async fn effects(client: &mut PayoutsClient<Channel>) -> usize {
-    let effects = client.ledger(call(LedgerRequest {}, None)).await.unwrap();
-    effects.into_inner().lines.len()
-}
-
-fn reason(status: &Status) -> String {
-    status
-        .get_details_error_info()
-        .expect("an ErrorInfo")
-        .reason
-}
 
 #[tokio::test]
 async fn a_payout_is_paid_once_however_often_it_is_confirmed() {
@@ -172,4 +135,28 @@ async fn a_settlement_under_a_key_is_streamed_again_step_by_step() {
         (Code::InvalidArgument, "KEY_REUSED")
     );
     assert_eq!(effects(&mut client).await, 1);
+}
+
+#[tokio::test]
+async fn a_deadline_that_ends_says_nothing_of_the_payout_which_is_paid_once_all_the_same() {
+    let server = Server::on(&Place::Memory, Duration::from_millis(300)).await;
+    let mut client = server.client().await;
+    for (done, deadline) in [0, 1, 20, 150, 290].into_iter().enumerate() {
+        let fingerprint = preview(&mut client).await;
+        let mut request = confirm(&fingerprint);
+        request.set_timeout(Duration::from_millis(deadline));
+        let status = client.confirm(request).await.unwrap_err();
+        let code = status.code();
+        let ended = matches!(code, Code::Cancelled | Code::DeadlineExceeded);
+        assert!(ended, "{deadline} ms: {code:?}");
+        // The same call again is told what stands, until that is the end.
+        let mut word = paid(&mut client, &fingerprint).await.0;
+        while word == "in_progress" {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            word = paid(&mut client, &fingerprint).await.0;
+        }
+        let ends = ["completed", "already_completed"];
+        assert!(ends.contains(&word.as_str()), "{deadline} ms: {word}");
+        assert_eq!(effects(&mut client).await, done + 1, "{deadline} ms");
+    }
 }

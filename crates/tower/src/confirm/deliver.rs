@@ -1,8 +1,8 @@
-//! Has the first response stored, and hands it to its caller.
+//! What a response means for its operation, and what its caller gets.
 
 use counterfoil_core::{
     answer::Status,
-    engine::{Outcome, Running, Settled},
+    engine::{Attempt, Outcome},
 };
 use http::{Response, StatusCode};
 
@@ -10,7 +10,7 @@ use super::{
     capture::Captured,
     classify::{self, Accepted, Doubt, Failures},
 };
-use crate::{Body, headers, http_answer::Rendering};
+use crate::{Body, headers, http_answer::Rendering, run::Told};
 
 /// What the gate's responses mean.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,40 +20,32 @@ pub(crate) struct Meanings {
     pub(crate) doubt: Doubt,
 }
 
-/// Completes the run with the response, and says what its caller gets. The head waits for the commit: nobody sees an
-/// end that the store has not.
-pub(super) async fn response(
+/// What the caller gets, once the end is on record: nobody sees one that the store has not.
+pub(super) fn response(
     captured: Captured,
-    running: Running,
-    meanings: Meanings,
+    told: &Told,
+    doubt: Doubt,
     rendering: &Rendering<'_>,
 ) -> Response<Body> {
-    if captured.parts.status == StatusCode::SWITCHING_PROTOCOLS {
-        // What happens on an upgraded connection is no response, and can't be kept or replayed.
-        let outcome = Outcome::Unknown("the handler switched protocols");
-        return rendering.answer(&running.complete(outcome).await.answer);
-    }
-    let outcome = outcome(&captured, &running, meanings);
-    let Settled {
-        own_response,
-        answer,
-        ..
-    } = running.complete(outcome).await;
+    let answer = &told.answer;
     let in_doubt = answer.status == Status::OutcomeUnknown;
-    if !own_response || in_doubt && meanings.doubt == Doubt::Answer {
-        return rendering.answer(&answer);
+    if !told.own_response || switches(&captured) || in_doubt && doubt == Doubt::Answer {
+        return rendering.answer(answer);
     }
     let mut response = captured.into_response();
-    headers::tell(response.headers_mut(), &answer);
+    headers::tell(response.headers_mut(), answer);
     response
 }
 
-fn outcome(captured: &Captured, running: &Running, meanings: Meanings) -> Outcome {
+/// What the response means.
+pub(super) fn outcome(captured: &Captured, attempt: &Attempt, meanings: Meanings) -> Outcome {
+    if switches(captured) {
+        return Outcome::Unknown("the handler switched protocols");
+    }
     if captured.is_broken() {
         // Whatever the word was: its caller can't have got the result, and nobody else could.
         return Outcome::Unknown("the response's body broke off");
     }
-    let attempt = running.attempt();
     classify::meaning(
         captured.parts.status,
         attempt.declared(),
@@ -62,4 +54,9 @@ fn outcome(captured: &Captured, running: &Running, meanings: Meanings) -> Outcom
         meanings.accepted,
     )
     .outcome(|| captured.stored())
+}
+
+/// What happens on an upgraded connection is no response, and can't be kept or replayed.
+fn switches(captured: &Captured) -> bool {
+    captured.parts.status == StatusCode::SWITCHING_PROTOCOLS
 }

@@ -1,14 +1,11 @@
 //! A gate without its params type, so that a layer needs no type parameter.
 
-use std::pin::Pin;
-
 use async_trait::async_trait;
 use bytes::Bytes;
 use counterfoil_core::{
-    OperationId, Subject,
+    Subject,
     answer::{Answer, Status},
-    engine::{Admission, Bound, Gate, Running, Verdict},
-    fingerprint::Opened,
+    engine::Gate,
 };
 use http::{HeaderMap, request::Parts};
 
@@ -16,6 +13,7 @@ use crate::{
     headers,
     http_answer::Refusal,
     request::{Reading, json_of},
+    run::{Credential, Ready, Run},
 };
 
 /// A gate, erased.
@@ -33,31 +31,11 @@ pub(crate) trait Guarded: Send + Sync {
         parts: &mut Parts,
         subject: Subject,
         body: &Bytes,
-    ) -> Result<Box<dyn Prepared>, Refusal>;
+    ) -> Result<Run, Refusal>;
 
     /// The scope's name, for `Debug`.
     fn scope(&self) -> &str;
 }
-
-/// A request that may be claimed.
-#[async_trait]
-pub(crate) trait Prepared: Send {
-    /// The operation that its credential names.
-    fn operation_id(&self) -> OperationId;
-
-    /// Runs the rest of the call in a task that a shutdown waits for.
-    fn spawn(self: Box<Self>, rest: Rest);
-
-    /// Claims, and starts the run. Not cancel safe: only inside the task that has the operation.
-    async fn claim(self: Box<Self>, gone: Gone<'_>) -> Result<Running, Box<Answer>>;
-}
-
-/// Ends when the caller has gone away.
-pub(crate) type Gone<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
-
-/// What is to be done with a prepared request, in its own task.
-pub(crate) type Rest =
-    Box<dyn FnOnce(Box<dyn Prepared>) -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
 #[async_trait]
 impl<P: Send + Sync + 'static> Guarded for Gate<P> {
@@ -67,7 +45,7 @@ impl<P: Send + Sync + 'static> Guarded for Gate<P> {
         parts: &mut Parts,
         subject: Subject,
         body: &Bytes,
-    ) -> Result<Box<dyn Prepared>, Refusal> {
+    ) -> Result<Run, Refusal> {
         let mut incoming = self.incoming(json_of(body))?;
         let in_body = incoming.take_fingerprint()?;
         // Signed in the fingerprint where it counts; sent along again it is no param.
@@ -76,15 +54,8 @@ impl<P: Send + Sync + 'static> Guarded for Gate<P> {
         let opened = self.open(&subject, &fingerprint)?;
         reading.join(parts, &mut incoming).await?;
         let params = self.bind_incoming(incoming)?;
-        let id = opened.terms().id();
-        let admission = self.admit().map_err(|refused| refused.with_operation(id))?;
-        Ok(Box::new(Ready {
-            gate: self.clone(),
-            admission,
-            subject,
-            opened,
-            params,
-        }))
+        let credential = Credential::Fingerprint { subject, opened };
+        Ok(Ready::new(self.clone(), credential, params)?.erased())
     }
 
     fn scope(&self) -> &str {
@@ -103,40 +74,5 @@ fn credential(headers: &HeaderMap, in_body: Option<&str>) -> Result<Vec<u8>, Ans
         (Some(one), Some(other)) if one != other => Err(Answer::new(Status::CredentialsDiffer)),
         (Some(one), _) | (None, Some(one)) => Ok(one.to_vec()),
         (None, None) => Err(Answer::new(Status::FingerprintRequired)),
-    }
-}
-
-struct Ready<P> {
-    gate: Gate<P>,
-    admission: Admission,
-    subject: Subject,
-    opened: Opened,
-    params: Bound<P>,
-}
-
-#[async_trait]
-impl<P: Send + Sync + 'static> Prepared for Ready<P> {
-    fn operation_id(&self) -> OperationId {
-        self.opened.terms().id()
-    }
-
-    fn spawn(self: Box<Self>, rest: Rest) {
-        let gate = self.gate.clone();
-        gate.spawn(rest(self));
-    }
-
-    async fn claim(self: Box<Self>, gone: Gone<'_>) -> Result<Running, Box<Answer>> {
-        let Self {
-            gate,
-            admission,
-            subject,
-            opened,
-            params,
-        } = *self;
-        let claim = gate.claim(admission, &subject, opened, params, gone);
-        match claim.await {
-            Verdict::Run(execution) => Ok(execution.start()),
-            Verdict::Answer(answer) => Err(answer.into()),
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Confirm: the layer around one handler.
 //!
-//! A request's way: `service` reads and checks it; `guarded` claims, in a task of its own; the handler runs; `capture`
-//! reads its response up to the limit; `classify` says what it means; `deliver` has it stored, and hands it over.
+//! A request's way: `service` reads it, and `guarded` checks it; the handler runs, in a task that no caller ends; `capture`
+//! reads its response up to the limit; `classify` says what it means; `deliver` hands it over once it is stored.
 
 mod capture;
 mod classify;
@@ -18,5 +18,5 @@ pub use layer::ConfirmLayer;
 pub use service::Confirm;
 pub use settings::{DEFAULT_CAPTURE_TIME, DEFAULT_MAX_RESULT};
 
-pub(crate) use guarded::{Gone, Guarded, Prepared, Rest};
+pub(crate) use guarded::Guarded;
 pub(crate) use settings::{Settings, settings_methods};

@@ -1,29 +1,28 @@
 //! The service: reads and checks a request, then has a task of its own run it.
 
 use std::{
-    fmt, mem,
+    fmt,
     sync::Arc,
     task::{Context, Poll},
 };
 
 use bytes::Bytes;
-use counterfoil_core::{
-    answer::{Answer, Status},
-    engine::{Outcome, Running},
-};
-use http::{HeaderMap, HeaderName, Request, Response, header, request::Parts};
+use counterfoil_core::engine::{Attempt, Outcome};
+use http::{HeaderName, Request, Response, header, request::Parts};
 use http_body::Body as HttpBody;
-use tokio::sync::oneshot;
 use tower_service::Service;
-use tracing::Instrument;
 
 use super::{
     Settings,
-    capture::{self, Captured},
+    capture::{Captured, capture},
     deliver,
-    guarded::Prepared,
 };
-use crate::{Body, BoxError, ResponseFuture, headers, http_answer::Refusal};
+use crate::{
+    Body, BoxError, ResponseFuture, headers,
+    http_answer::Refusal,
+    inner::{pass, take_ready},
+    run::{Left, Run},
+};
 
 /// A handler in a [`ConfirmLayer`](crate::ConfirmLayer) or a [`KeyLayer`](crate::KeyLayer).
 ///
@@ -72,24 +71,19 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // The one that was polled ready is the one that is called; the fresh clone is polled before its own call.
-        let fresh = self.inner.clone();
-        let mut ready = mem::replace(&mut self.inner, fresh);
+        let ready = take_ready(&mut self.inner);
         let layer = Arc::clone(&self.layer);
         if layer.passes_safe_methods && request.method().is_safe() {
-            let mut request = request.map(Body::new);
-            hide_credentials(request.headers_mut());
-            let response = ready.call(request);
-            return ResponseFuture::new(async move { Ok(response.await?.map(Body::new)) });
+            return pass(ready, request);
         }
         ResponseFuture::new(async move {
             let (mut parts, body) = request.into_parts();
             // Nothing is claimed in here: this part may be dropped.
             match prepare(&layer, &mut parts, body).await {
                 Err(refusal) => Ok(layer.rendering().refusal(&refusal)),
-                Ok((prepared, bytes)) => {
+                Ok((run, bytes)) => {
                     let request = inner_request(parts, bytes);
-                    confirm(layer, prepared, request, ready).await
+                    confirm(layer, run, request, ready).await
                 }
             }
         })
@@ -97,11 +91,7 @@ where
 }
 
 /// All that comes before the claim, in the order of the checks.
-async fn prepare<B>(
-    layer: &Settings,
-    parts: &mut Parts,
-    body: B,
-) -> Result<(Box<dyn Prepared>, Bytes), Refusal>
+async fn prepare<B>(layer: &Settings, parts: &mut Parts, body: B) -> Result<(Run, Bytes), Refusal>
 where
     B: HttpBody<Data = Bytes> + Send,
     B::Error: Into<BoxError>,
@@ -109,11 +99,11 @@ where
     let subject = layer.reading.subject(parts)?;
     layer.gate.look(parts)?;
     let bytes = layer.reading.body(parts, body).await?;
-    let prepared = layer
+    let run = layer
         .gate
         .prepare(&layer.reading, parts, subject, &bytes)
         .await?;
-    Ok((prepared, bytes))
+    Ok((run, bytes))
 }
 
 /// What the handler gets: the request as it came, but for the encodings that its first caller would take. The stored
@@ -123,23 +113,17 @@ fn inner_request(mut parts: Parts, bytes: Bytes) -> Request<Body> {
     parts
         .headers
         .remove(HeaderName::from_static("grpc-accept-encoding"));
-    hide_credentials(&mut parts.headers);
+    headers::hide_credentials(&mut parts.headers);
     Request::from_parts(parts, Body::from(bytes))
 }
 
-/// Logs of the request don't show them then.
-fn hide_credentials(fields: &mut HeaderMap) {
-    for (name, value) in fields {
-        if [headers::FINGERPRINT, headers::IDEMPOTENCY_KEY].contains(name) {
-            value.set_sensitive(true);
-        }
-    }
-}
+/// What the handler left for its caller, or its error.
+type Called<E> = Left<Result<Captured, E>>;
 
-/// Claims and runs in a task of its own, in the caller's span, and waits for what it hands over.
+/// Runs the request, and hands over what it comes to.
 async fn confirm<S, R>(
     layer: Arc<Settings>,
-    prepared: Box<dyn Prepared>,
+    run: Run,
     request: Request<Body>,
     ready: S,
 ) -> Result<Response<Body>, S::Error>
@@ -150,82 +134,52 @@ where
     R: HttpBody<Data = Bytes> + Send + 'static,
     R::Error: Into<BoxError>,
 {
-    let (mut tx, rx) = oneshot::channel();
-    let id = prepared.operation_id();
-    let task_layer = Arc::clone(&layer);
-    prepared.spawn(Box::new(move |prepared| {
-        let rest = async move {
-            let claimed = prepared.claim(Box::pin(tx.closed())).await;
-            let response = run(&task_layer, claimed, request, ready).await;
-            // The caller may be gone. What it was to be told is on record.
-            drop(tx.send(response));
-        };
-        Box::pin(rest)
-    }));
-    rx.await.unwrap_or_else(|_| {
-        // The task is gone without a word: the runtime ends, or we have a fault.
-        let answer = Answer::new(Status::OutcomeUnknown).with_operation(id);
-        Ok(layer.rendering().answer(&answer))
-    })
-}
-
-async fn run<S, R>(
-    layer: &Settings,
-    claimed: Result<Running, Box<Answer>>,
-    mut request: Request<Body>,
-    ready: S,
-) -> Result<Response<Body>, S::Error>
-where
-    S: Service<Request<Body>, Response = Response<R>> + Send + 'static,
-    S::Future: Send + 'static,
-    S::Error: Send + 'static,
-    R: HttpBody<Data = Bytes> + Send + 'static,
-    R::Error: Into<BoxError>,
-{
-    let running = match claimed {
-        Ok(running) => running,
-        Err(answer) => return Ok(layer.rendering().answer(&answer)),
+    let left = Called::<S::Error>::default();
+    let told = {
+        let (layer, left) = (Arc::clone(&layer), left.clone());
+        run(Box::new(move |attempt| {
+            Box::pin(call(layer, attempt, request, ready, left))
+        }))
     };
-    request.extensions_mut().insert(running.attempt().clone());
-    let limits = layer.limits;
-    // A task of its own again: a panic ends it and not this one, and a handler that blocks stops no renewal.
-    let handler = tokio::spawn(call(ready, request, limits).in_current_span());
-    match handler.await {
-        Ok(Ok(captured)) => {
-            let rendering = layer.rendering();
-            Ok(deliver::response(captured, running, layer.meanings, &rendering).await)
+    let told = told.await;
+    match left.take() {
+        // It goes on to the caller, and leaves the outcome unknown.
+        Some(Err(error)) => Err(error),
+        Some(Ok(captured)) => {
+            let doubt = layer.meanings.doubt;
+            Ok(deliver::response(
+                captured,
+                &told,
+                doubt,
+                &layer.rendering(),
+            ))
         }
-        Ok(Err(error)) => {
-            unknown(running, "the handler returned an error").await;
-            Err(error)
-        }
-        Err(error) => {
-            let reason = if error.is_panic() {
-                "the handler panicked"
-            } else {
-                "the handler was aborted"
-            };
-            let answer = unknown(running, reason).await;
-            Ok(layer.rendering().answer(&answer))
-        }
+        None => Ok(layer.rendering().answer(&told.answer)),
     }
 }
 
-/// Calls the handler, and reads its response as far as it is kept.
+/// Calls the handler, reads its response as far as it is kept, and says what it means.
 async fn call<S, R>(
+    layer: Arc<Settings>,
+    attempt: Attempt,
+    mut request: Request<Body>,
     mut ready: S,
-    request: Request<Body>,
-    limits: capture::Limits,
-) -> Result<Captured, S::Error>
+    left: Called<S::Error>,
+) -> Outcome
 where
     S: Service<Request<Body>, Response = Response<R>>,
     R: HttpBody<Data = Bytes> + Send + 'static,
     R::Error: Into<BoxError>,
 {
-    let response = ready.call(request).await?;
-    Ok(capture::capture(response, limits).await)
-}
-
-async fn unknown(running: Running, reason: &'static str) -> Answer {
-    running.complete(Outcome::Unknown(reason)).await.answer
+    request.extensions_mut().insert(attempt.clone());
+    let called = match ready.call(request).await {
+        Ok(response) => Ok(capture(response, layer.limits).await),
+        Err(error) => Err(error),
+    };
+    let outcome = match &called {
+        Err(_) => Outcome::Unknown("the handler returned an error"),
+        Ok(captured) => deliver::outcome(captured, &attempt, layer.meanings),
+    };
+    left.put(called);
+    outcome
 }

@@ -4,16 +4,14 @@ use std::{collections::VecDeque, pin::pin};
 
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Response, response::Parts};
-use http_body::{Body as HttpBody, Frame};
+use http_body::Body as HttpBody;
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
-use tokio::{
-    sync::{mpsc, oneshot},
-    time::sleep,
-};
+use tokio::{sync::oneshot, time::sleep};
 use tonic::Code;
 
 use super::{
-    deliver, held,
+    deliver,
+    held::{self, Reader},
     reply::{self, Reply},
 };
 use crate::{Body, BoxError, confirm::Limits, headers};
@@ -31,13 +29,15 @@ pub(super) struct Captured {
 pub(super) struct Early {
     pub(super) response: Response<Body>,
     /// For the trailers, once they may be told.
-    pub(super) end: mpsc::Sender<Frame<Bytes>>,
+    pub(super) reader: Reader,
 }
 
+/// Reads a reply to its end; past the limits, where nobody reads it any more, to the end of the lease at the latest.
 pub(super) async fn capture<R>(
     response: Response<R>,
     limits: Limits,
     early: oneshot::Sender<Early>,
+    lease_lost: impl Future<Output = ()>,
 ) -> Captured
 where
     R: HttpBody<Data = Bytes> + Send + 'static,
@@ -59,7 +59,7 @@ where
             trailers,
         };
     }
-    let trailers = hand_on(&parts, frames, body, early).await;
+    let trailers = hand_on(&parts, frames, body, early, lease_lost).await;
     Captured {
         parts,
         frames: None,
@@ -97,30 +97,41 @@ async fn read_ahead(
     }
 }
 
-/// Hands on what was read and what comes, and holds back the trailers. Reads to the end also for a caller that is gone.
+/// Hands on what was read and what comes, and holds back the trailers. Reads on also for a caller that is gone, as long as
+/// there is a lease: the method may well come to its end. A method without an end must not be read for ever.
 async fn hand_on(
     parts: &Parts,
     frames: VecDeque<Bytes>,
     mut body: UnsyncBoxBody<Bytes, BoxError>,
     early: oneshot::Sender<Early>,
+    lease_lost: impl Future<Output = ()>,
 ) -> Option<HeaderMap> {
-    let (tx, held) = held::body(frames);
+    let (reader, held) = held::body(frames);
     let mut response = Response::new(Body::new(held));
     *response.status_mut() = parts.status;
     *response.headers_mut() = parts.headers.clone();
     // What stands is told in the trailers, and is not a method's to forge.
     deliver::forget(response.headers_mut());
-    let end = tx.clone();
+    let (told, mut is_read) = (reader.clone(), true);
     // Nobody may be waiting any more.
-    drop(early.send(Early { response, end }));
+    drop(early.send(Early {
+        response,
+        reader: told,
+    }));
+    let mut lease_lost = pin!(lease_lost);
     loop {
         tokio::task::consume_budget().await;
-        match body.frame().await {
+        let frame = tokio::select! {
+            biased;
+            () = &mut lease_lost, if !is_read => return None,
+            frame = body.frame() => frame,
+        };
+        match frame {
             None => return Some(HeaderMap::new()),
             Some(Err(_)) => return None,
             Some(Ok(frame)) => match frame.into_trailers() {
                 Ok(trailers) => return Some(trailers),
-                Err(data) => drop(tx.send(data).await),
+                Err(data) => is_read = reader.send(data).await,
             },
         }
     }

@@ -1,6 +1,6 @@
 //! Writes what a caller is told.
 
-use counterfoil_core::answer::{Answer, Wording};
+use counterfoil_core::answer::{Answer, Status, Wording};
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 
 use super::{
@@ -8,10 +8,9 @@ use super::{
     capture::Captured,
     codes::status_under,
     read::{ACCEPT_ENCODING, How, Refusal},
-    ready::Told,
     reply::{CONTENT_TYPE, Reply},
 };
-use crate::{Body, headers};
+use crate::{Body, headers, run::Told};
 
 /// A call that is refused before anything is claimed.
 pub(super) fn refusal(refusal: &Refusal, wording: &Wording) -> Response<Body> {
@@ -31,10 +30,15 @@ pub(super) fn refusal(refusal: &Refusal, wording: &Wording) -> Response<Body> {
     response
 }
 
+/// A call that could be taken for one of a guarded method, by another path than its own.
+pub(super) fn misspelt(wording: &Wording) -> Response<Body> {
+    answer_status(&Answer::new(Status::NotImplemented), wording).into_http()
+}
+
 /// The method's own reply where it stands, else the first one, else the answer, in trailers alone.
 pub(super) fn reply(told: &Told, own: Option<Captured>, wording: &Wording) -> Response<Body> {
     let answer = &told.answer;
-    if told.own_reply
+    if own_stands(told)
         && let Some(mut response) = own.and_then(Captured::into_response)
     {
         forget(response.headers_mut());
@@ -44,10 +48,16 @@ pub(super) fn reply(told: &Told, own: Option<Captured>, wording: &Wording) -> Re
     replay(answer).unwrap_or_else(|| answer_status(answer, wording).into_http())
 }
 
+/// Whether the method's own reply goes to its caller. In doubt that caller is told so, as every later one: an `INTERNAL` or
+/// `UNAVAILABLE` of the method's reads as leave to begin anew.
+pub(super) fn own_stands(told: &Told) -> bool {
+    told.own_response && told.answer.status != Status::OutcomeUnknown
+}
+
 /// The trailers of a reply whose messages its caller has, or is getting.
 pub(super) fn trailers(told: &Told, own: Option<Captured>, wording: &Wording) -> HeaderMap {
     let answer = &told.answer;
-    let mut trailers = match own.filter(|_| told.own_reply) {
+    let mut trailers = match own.filter(|_| own_stands(told)) {
         Some(own) => own.into_trailers(),
         None => {
             // The whole head of the answer, but for what only a head has.

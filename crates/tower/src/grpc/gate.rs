@@ -9,9 +9,12 @@ use counterfoil_core::{
 };
 use http::{HeaderMap, HeaderValue};
 
-use super::ready::{Credential, Ready};
 use crate::{
-    DEFAULT_CAPTURE_TIME, DEFAULT_MAX_RESULT, Failures, confirm::Limits, headers, keyed::in_header,
+    DEFAULT_CAPTURE_TIME, DEFAULT_MAX_RESULT, Failures,
+    confirm::Limits,
+    headers,
+    keyed::in_header,
+    run::{Credential, Ready},
 };
 
 type Decode<M, P> = Arc<dyn Fn(M) -> Result<P, Answer> + Send + Sync>;
@@ -231,7 +234,7 @@ impl<M, P: Params> GrpcGate<M, P> {
     /// The credential of a call, if it is this subject's and this action's. The params are not looked at before.
     pub(super) fn credential(
         &self,
-        subject: &Subject,
+        subject: Subject,
         metadata: &HeaderMap,
     ) -> Result<Credential, Answer> {
         let gate = &self.config.gate;
@@ -240,10 +243,14 @@ impl<M, P: Params> GrpcGate<M, P> {
             let field = name.as_str();
             let key = in_header(metadata)?
                 .ok_or_else(|| Answer::new(Status::KeyRequired).with_field(field))?;
-            let keyed = gate.keyed(subject, &key);
-            return keyed
-                .map(Credential::Key)
-                .map_err(|invalid| invalid.with_field(field));
+            let keyed = gate.keyed(&subject, &key);
+            return match keyed {
+                Ok(keyed) => Ok(Credential::Key {
+                    keyed,
+                    field: field.to_owned(),
+                }),
+                Err(invalid) => Err(invalid.with_field(field)),
+            };
         }
         let mut sent = metadata.get_all(headers::FINGERPRINT).iter();
         let one = sent
@@ -253,16 +260,16 @@ impl<M, P: Params> GrpcGate<M, P> {
         if sent.next().is_some() {
             return Err(Answer::new(Status::CredentialsDiffer));
         }
-        gate.open(subject, one).map(Credential::Fingerprint)
+        let opened = gate.open(&subject, one)?;
+        Ok(Credential::Fingerprint { subject, opened })
     }
 
     /// A call that passed all checks that come before the claim.
     pub(super) fn ready(
         &self,
-        subject: Subject,
         credential: Credential,
         params: Bound<P>,
     ) -> Result<Ready<P>, Answer> {
-        Ready::new(self.config.gate.clone(), subject, credential, params)
+        Ready::new(self.config.gate.clone(), credential, params)
     }
 }

@@ -1,23 +1,16 @@
 //! A gate without its types, so that one layer can hold the methods of a service.
 
-use std::{pin::Pin, sync::Arc};
-
 use bytes::Bytes;
 use counterfoil_core::{
     Subject,
     answer::{Answer, Status, Wording},
-    engine::{Attempt, Outcome, Params},
+    engine::Params,
 };
 use http::HeaderMap;
 use prost::Message;
 
-use super::{GrpcGate, frame::framed, ready::Told};
-use crate::{Failures, confirm::Limits};
-
-pub(super) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-
-/// Calls the method, and says what its reply means.
-pub(super) type Handler = Box<dyn FnOnce(Attempt) -> BoxFuture<Outcome> + Send>;
+use super::{GrpcGate, frame::framed};
+use crate::{Failures, confirm::Limits, run::Run};
 
 /// A gate, erased.
 pub(super) trait Guarded: Send + Sync {
@@ -40,7 +33,7 @@ pub(super) trait Guarded: Send + Sync {
 pub(super) struct Prepared {
     /// What was read from its message, in a frame: no more than was bound reaches the method.
     pub(super) body: Bytes,
-    pub(super) run: Box<dyn FnOnce(Handler) -> BoxFuture<Told> + Send>,
+    pub(super) run: Run,
 }
 
 impl<M, P> Guarded for GrpcGate<M, P>
@@ -54,7 +47,7 @@ where
         metadata: &HeaderMap,
         message: Bytes,
     ) -> Result<Prepared, Answer> {
-        let credential = self.credential(&subject, metadata)?;
+        let credential = self.credential(subject, metadata)?;
         let length = message.len();
         let message = M::decode(message)
             .map_err(|_| Answer::new(Status::ParamsInvalid).with_reason("syntax"))?;
@@ -64,14 +57,8 @@ where
         let too_large = || Answer::new(Status::BodyTooLarge);
         let body = framed(&message).ok_or_else(too_large)?;
         let params = self.bind(message)?;
-        let ready = self.ready(subject, credential, params)?;
-        let run = |handler: Handler| -> BoxFuture<Told> {
-            Box::pin(ready.run(move |attempt, _: Arc<P>| handler(attempt)))
-        };
-        Ok(Prepared {
-            body,
-            run: Box::new(run),
-        })
+        let run = self.ready(credential, params)?.erased();
+        Ok(Prepared { body, run })
     }
 
     fn wording(&self) -> &Wording {

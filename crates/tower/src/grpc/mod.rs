@@ -79,9 +79,11 @@
 //!
 //! - A method can't say *accepted*: gRPC has no status for it.
 //! - One call brings one message. Methods whose callers stream are not for a gate.
-//! - A reader that is slow to take a reply past the limit holds up the method's end, and with it the operation's.
+//! - A reader that is slow to take a reply past the limit holds up the method's end, and with it the operation's. One that
+//!   takes nothing for a minute is cut off, and the method goes on without it.
 //!
-//! A call's way: `read` and `frame`; `gate` finds credential and params; `ready` claims and runs; `capture` reads the reply;
+//! A call's way: `methods` says whether it is guarded; `read` and `frame`; `gate` finds credential and params; what claims and runs is that
+//! of HTTP; `capture` reads the reply;
 //! `meaning` says what it means; `deliver` and `codes` write what a caller is told. `reply` is what is kept.
 
 mod capture;
@@ -94,8 +96,8 @@ mod guarded;
 mod held;
 mod layer;
 mod meaning;
+mod methods;
 mod read;
-mod ready;
 mod reply;
 mod service;
 mod unary;

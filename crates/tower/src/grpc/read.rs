@@ -5,7 +5,7 @@ use counterfoil_core::{
     Subject,
     answer::{Answer, Status},
 };
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header, request::Parts};
+use http::{HeaderMap, HeaderName, Method, header, request::Parts};
 use http_body::Body as HttpBody;
 use tonic::Code;
 
@@ -110,10 +110,5 @@ pub(super) fn settle_metadata(metadata: &mut HeaderMap) {
     ] {
         metadata.remove(name);
     }
-    // Logs of the request don't show them then.
-    for credential in [headers::FINGERPRINT, headers::IDEMPOTENCY_KEY] {
-        if let Some(value) = metadata.get_mut(credential) {
-            HeaderValue::set_sensitive(value, true);
-        }
-    }
+    headers::hide_credentials(metadata);
 }

@@ -24,6 +24,10 @@ pub(super) const FORMAT: &str = "grpc/1";
 
 pub(super) const CONTENT_TYPE: HeaderValue = HeaderValue::from_static("application/grpc");
 
+const STATUS: HeaderName = HeaderName::from_static("grpc-status");
+const MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
+const MESSAGE_TYPE: HeaderName = HeaderName::from_static("grpc-message-type");
+
 /// A reply without what belongs to its first call.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Reply {
@@ -58,7 +62,12 @@ pub(super) fn code(headers: &HeaderMap, trailers: &HeaderMap) -> Option<Code> {
     status(headers, trailers).map(|status| status.code())
 }
 
+/// `None` where there are two: one reader takes the first of them, another the last.
 fn status(headers: &HeaderMap, trailers: &HeaderMap) -> Option<Status> {
+    let said = |map: &HeaderMap| map.get_all(STATUS).iter().count();
+    if said(headers) + said(trailers) > 1 {
+        return None;
+    }
     Status::from_header_map(trailers).or_else(|| Status::from_header_map(headers))
 }
 
@@ -68,8 +77,12 @@ impl Reply {
         let mut trailers = HeaderMap::new();
         let (mut headers, body) = match returned {
             Ok(response) => {
-                trailers.insert("grpc-status", HeaderValue::from_static("0"));
-                let headers = response.metadata().clone().into_headers();
+                trailers.insert(STATUS, HeaderValue::from_static("0"));
+                let mut headers = response.metadata().clone().into_headers();
+                // tonic sends none of these for a method, and a replay with them would end otherwise.
+                for reserved in [STATUS, MESSAGE, MESSAGE_TYPE] {
+                    headers.remove(reserved);
+                }
                 (headers, framed(response.get_ref())?)
             }
             Err(status) => {

@@ -1,8 +1,8 @@
 //! The service: reads and checks a call, then has a task of its own run it.
 
 use std::{
-    fmt, mem,
-    sync::{Arc, Mutex, PoisonError},
+    fmt,
+    sync::Arc,
     task::{Context, Poll},
 };
 
@@ -17,11 +17,17 @@ use tower_service::Service;
 use super::{
     capture::{Captured, Early, capture},
     deliver,
-    guarded::{BoxFuture, Guarded, Prepared},
+    guarded::{Guarded, Prepared},
     layer::Settings,
-    meaning, read,
+    meaning,
+    methods::Found,
+    read,
 };
-use crate::{Body, BoxError, ResponseFuture};
+use crate::{
+    Body, BoxError, ResponseFuture,
+    inner::{pass, take_ready},
+    run::{Left, Run},
+};
 
 /// A service in a [`GrpcLayer`](super::GrpcLayer). It has the name of the service inside, so that tonic's router finds it.
 #[derive(Clone)]
@@ -42,7 +48,7 @@ impl<S> GrpcConfirm<S> {
 impl<S: fmt::Debug> fmt::Debug for GrpcConfirm<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GrpcConfirm")
-            .field("methods", &self.settings.methods.keys())
+            .field("methods", &self.settings.methods.paths())
             .field("inner", &self.inner)
             .finish_non_exhaustive()
     }
@@ -71,14 +77,16 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // The one that was polled ready is the one that is called; the fresh clone is polled before its own call.
-        let fresh = self.inner.clone();
-        let mut ready = mem::replace(&mut self.inner, fresh);
-        let Some(gate) = self.settings.methods.get(request.uri().path()) else {
-            let response = ready.call(request.map(Body::new));
-            return ResponseFuture::new(async move { Ok(response.await?.map(Body::new)) });
+        let ready = take_ready(&mut self.inner);
+        let gate = match self.settings.methods.find(request.uri().path()) {
+            Found::Guarded(gate) => Arc::clone(gate),
+            Found::Misspelt(gate) => {
+                let refused = deliver::misspelt(gate.wording());
+                return ResponseFuture::new(async move { Ok(refused) });
+            }
+            Found::Other => return pass(ready, request),
         };
-        let (gate, settings) = (Arc::clone(gate), Arc::clone(&self.settings));
+        let settings = Arc::clone(&self.settings);
         ResponseFuture::new(async move {
             let (mut parts, body) = request.into_parts();
             // Nothing is claimed in here: this part may be dropped.
@@ -101,12 +109,12 @@ where
 }
 
 /// What the method left for its caller, or its error.
-type Left<E> = Arc<Mutex<Option<Result<Captured, E>>>>;
+type Called<E> = Left<Result<Captured, E>>;
 
 /// Runs the call, and waits for its end, or for a reply that is too large or too slow to be waited for.
 async fn confirm<S, R>(
     gate: Arc<dyn Guarded>,
-    run: impl FnOnce(super::guarded::Handler) -> BoxFuture<super::ready::Told>,
+    run: Run,
     request: Request<Body>,
     ready: S,
 ) -> Result<Response<Body>, S::Error>
@@ -117,28 +125,27 @@ where
     R: HttpBody<Data = Bytes> + Send + 'static,
     R::Error: Into<BoxError>,
 {
-    let left: Left<S::Error> = Arc::default();
+    let left = Called::<S::Error>::default();
     let (tx, mut early) = oneshot::channel();
     let mut told = {
-        let (gate, left) = (Arc::clone(&gate), Arc::clone(&left));
+        let (gate, left) = (Arc::clone(&gate), left.clone());
         run(Box::new(move |attempt| {
             Box::pin(call(gate, attempt, request, ready, tx, left))
         }))
     };
-    let take = |left: &Left<S::Error>| left.lock().unwrap_or_else(PoisonError::into_inner).take();
     tokio::select! {
         biased;
-        Ok(Early { response, end }) = &mut early => {
+        Ok(Early { response, reader }) = &mut early => {
             // The caller has the head. What follows is the run's to say, whoever reads it.
             tokio::spawn(async move {
                 let told = told.await;
-                let own = take(&left).and_then(Result::ok);
+                let own = left.take().and_then(Result::ok);
                 let trailers = deliver::trailers(&told, own, gate.wording());
-                drop(end.send(http_body::Frame::trailers(trailers)).await);
+                reader.send(http_body::Frame::trailers(trailers)).await;
             });
             Ok(response)
         }
-        told = &mut told => match take(&left) {
+        told = &mut told => match left.take() {
             // It goes on to the caller, and leaves the outcome unknown.
             Some(Err(error)) => Err(error),
             Some(Ok(own)) => Ok(deliver::reply(&told, Some(own), gate.wording())),
@@ -154,7 +161,7 @@ async fn call<S, R>(
     mut request: Request<Body>,
     mut ready: S,
     early: oneshot::Sender<Early>,
-    left: Left<S::Error>,
+    left: Called<S::Error>,
 ) -> Outcome
 where
     S: Service<Request<Body>, Response = Response<R>>,
@@ -164,7 +171,7 @@ where
     request.extensions_mut().insert(attempt.clone());
     let limits = gate.limits();
     let called = match ready.call(request).await {
-        Ok(response) => Ok(capture(response, limits, early).await),
+        Ok(response) => Ok(capture(response, limits, early, attempt.lease_lost()).await),
         Err(error) => Err(error),
     };
     let outcome = match &called {
@@ -173,6 +180,6 @@ where
             Some(captured.kept()?.within(limits.bytes)?.encode())
         }),
     };
-    *left.lock().unwrap_or_else(PoisonError::into_inner) = Some(called);
+    left.put(called);
     outcome
 }

@@ -1,9 +1,6 @@
 //! The helper inside a method: decoded messages in, decoded messages out.
 
-use std::{
-    future::Future,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{future::Future, sync::Arc};
 
 use counterfoil_core::{
     Subject,
@@ -14,8 +11,11 @@ use http::{HeaderMap, HeaderValue};
 use prost::Message;
 use tonic::{Request, Response, metadata::MetadataMap};
 
-use super::{GrpcGate, answer_status, deliver, meaning, ready::Told, reply::Reply};
-use crate::headers;
+use super::{GrpcGate, answer_status, deliver, meaning, reply::Reply};
+use crate::{
+    headers,
+    run::{Left, Told},
+};
 
 impl<M, P: Params> GrpcGate<M, P> {
     /// The fingerprint for a message: what a service's preview method puts into its own reply.
@@ -90,16 +90,16 @@ impl<M, P: Params> GrpcGate<M, P> {
     {
         let (metadata, extensions, message) = request.into_parts();
         let ready = subject(extensions.get()).and_then(|subject| {
-            let credential = self.credential(&subject, metadata.as_ref())?;
+            let credential = self.credential(subject, metadata.as_ref())?;
             let params = self.bind(message)?;
-            self.ready(subject, credential, params)
+            self.ready(credential, params)
         });
         let ready = match ready {
             Ok(ready) => ready,
             Err(answer) => return Err(answer_status(&answer, self.wording())),
         };
-        let own = Arc::new(Mutex::new(None));
-        let (left, failures, limits) = (Arc::clone(&own), self.failures(), self.limits());
+        let own = Left::default();
+        let (left, failures, limits) = (own.clone(), self.failures(), self.limits());
         let run = ready.run(move |attempt, params| async move {
             let returned = handler(attempt.clone(), params).await;
             let reply = Reply::of(&returned);
@@ -112,12 +112,11 @@ impl<M, P: Params> GrpcGate<M, P> {
             let outcome = meaning::outcome(code, &attempt, failures, || {
                 Some(reply?.within(limits.bytes)?.encode())
             });
-            *left.lock().unwrap_or_else(PoisonError::into_inner) = Some(returned);
+            left.put(returned);
             outcome
         });
         let told = run.await;
-        let own = own.lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.reply(&told, own)
+        self.reply(&told, own.take())
     }
 
     fn reply<R: Message + Default>(
@@ -128,7 +127,7 @@ impl<M, P: Params> GrpcGate<M, P> {
         let answer = &told.answer;
         let mut metadata = HeaderMap::new();
         headers::tell(&mut metadata, answer);
-        let returned = match own.filter(|_| told.own_reply) {
+        let returned = match own.filter(|_| deliver::own_stands(told)) {
             Some(own) => own,
             None => {
                 let first = answer.result.as_ref().and_then(Reply::decode);

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use async_trait::async_trait;
 use bytes::Bytes;
 use counterfoil_core::{
-    OperationId, Subject,
+    Subject,
     answer::{Answer, Status},
-    engine::{Admission, Attempt, Bound, Gate, Incoming, Running, Verdict},
+    engine::{Attempt, Bound, Gate, Incoming},
     idempotency::{IdempotencyKey, Keyed},
     params::Extra,
 };
@@ -18,10 +18,11 @@ use http::{
 
 use super::in_header;
 use crate::{
-    confirm::{Gone, Guarded, Prepared, Rest},
+    confirm::Guarded,
     headers,
     http_answer::Refusal,
     request::{Reading, essence, json_of, pointer, says_json, values},
+    run::{Credential, Ready, Run},
 };
 
 /// A gate, and where its key stands.
@@ -161,7 +162,7 @@ impl<P: Send + Sync + 'static> Guarded for KeyGuard<P> {
         parts: &mut Parts,
         subject: Subject,
         body: &Bytes,
-    ) -> Result<Box<dyn Prepared>, Refusal> {
+    ) -> Result<Run, Refusal> {
         let gate = &self.gate;
         let target = reading.target(parts);
         let line =
@@ -184,57 +185,14 @@ impl<P: Send + Sync + 'static> Guarded for KeyGuard<P> {
                 (keyed, gate.bind_incoming(incoming)?)
             }
         };
-        let admission = gate
-            .admit()
-            .map_err(|refused| refused.with_operation(keyed.operation_id()))?;
-        Ok(Box::new(Ready {
-            gate: gate.clone(),
-            admission,
+        let credential = Credential::Key {
             field: self.sent.field(parts),
             keyed,
-            params,
-        }))
+        };
+        Ok(Ready::new(gate.clone(), credential, params)?.erased())
     }
 
     fn scope(&self) -> &str {
         self.gate.scope().as_str()
-    }
-}
-
-struct Ready<P> {
-    gate: Gate<P>,
-    admission: Admission,
-    /// What to name where the claim finds the key's time at fault.
-    field: String,
-    keyed: Keyed,
-    params: Bound<P>,
-}
-
-#[async_trait]
-impl<P: Send + Sync + 'static> Prepared for Ready<P> {
-    fn operation_id(&self) -> OperationId {
-        self.keyed.operation_id()
-    }
-
-    fn spawn(self: Box<Self>, rest: Rest) {
-        let gate = self.gate.clone();
-        gate.spawn(rest(self));
-    }
-
-    async fn claim(self: Box<Self>, gone: Gone<'_>) -> Result<Running, Box<Answer>> {
-        let Self {
-            gate,
-            admission,
-            field,
-            keyed,
-            params,
-        } = *self;
-        match gate.claim_keyed(admission, keyed, params, gone).await {
-            Verdict::Run(execution) => Ok(execution.start()),
-            Verdict::Answer(answer) if answer.status == Status::KeyInvalid => {
-                Err(answer.with_field(field).into())
-            }
-            Verdict::Answer(answer) => Err(answer.into()),
-        }
     }
 }

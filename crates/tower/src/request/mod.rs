@@ -170,6 +170,43 @@ impl Reading {
     }
 }
 
+/// The methods of a layer that say how requests are read. `$layer` has a field `settings`, with a [`Reading`].
+macro_rules! reading_methods {
+    ($layer:ident) => {
+        impl $layer {
+            /// How the subject is found; `None` is answered `unauthenticated`. Default: the [`Subject`] that authentication put
+            /// into the request's extensions.
+            #[must_use]
+            pub fn with_subject(
+                mut self,
+                find: impl Fn(&Parts) -> Option<Subject> + Send + Sync + 'static,
+            ) -> Self {
+                self.settings.reading.set_subject(find);
+                self
+            }
+
+            /// The largest request body, in bytes; past it `body_too_large`. The params of the gate have a limit of their own
+            /// ([`ParamsPolicy::with_max_bytes`](counterfoil_core::params::ParamsPolicy::with_max_bytes)), past which they are
+            /// `params_invalid`. Default: [`DEFAULT_MAX_BODY`](crate::DEFAULT_MAX_BODY).
+            #[must_use]
+            pub const fn with_max_body(mut self, bytes: usize) -> Self {
+                self.settings.reading.max_body = bytes;
+                self
+            }
+
+            /// How long the whole request body may take; past it `body_timeout`, and nothing is claimed. Default:
+            /// [`DEFAULT_BODY_TIMEOUT`](crate::DEFAULT_BODY_TIMEOUT).
+            #[must_use]
+            pub const fn with_body_timeout(mut self, time: Duration) -> Self {
+                self.settings.reading.body_timeout = time;
+                self
+            }
+        }
+    };
+}
+
+pub(crate) use reading_methods;
+
 /// All values of a header, as they were sent.
 pub(crate) fn values<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<&'a [u8]> {
     let values = headers.get_all(name).iter();

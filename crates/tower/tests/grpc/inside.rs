@@ -183,3 +183,70 @@ async fn what_ran_inside_a_method_is_replayed_by_the_layer_and_the_other_way_rou
         ("paid by the layer", 1)
     );
 }
+
+#[tokio::test]
+async fn metadata_that_is_the_protocols_own_changes_no_replay() {
+    let world = World::new();
+    let gate = gate(&world);
+    let fingerprint = fingerprint(&gate).await;
+    let call = async || {
+        let paid = gate.confirm(request(Some(&fingerprint)), |_, _| async {
+            let mut response = tonic::Response::new("paid".to_owned());
+            let metadata = response.metadata_mut();
+            metadata.insert("grpc-status", MetadataValue::from_static("5"));
+            metadata.insert("grpc-message", MetadataValue::from_static("not found"));
+            metadata.append("x-part", MetadataValue::from_static("a"));
+            metadata.append("x-part", MetadataValue::from_static("b"));
+            metadata.insert_bin("x-part-bin", MetadataValue::from_bytes(&[0, 255]));
+            Ok(response)
+        });
+        paid.await.unwrap()
+    };
+    call().await;
+    let again = call().await;
+    assert_eq!(again.get_ref(), "paid");
+    assert!(!again.metadata().contains_key("grpc-status"));
+    assert_eq!(again.metadata().get_all("x-part").iter().count(), 2);
+    let part = again.metadata().get_bin("x-part-bin").unwrap();
+    assert_eq!(part.to_bytes().unwrap(), Bytes::from_static(&[0, 255]));
+    // As the layer replays it, frame by frame.
+    let service = wrapped(&layer(&world), &counter(), |_, _| async {
+        Ok(reply(&["paid by the layer"]))
+    });
+    let replayed = send(service, super::confirm(&fingerprint)).await;
+    assert_eq!(
+        (replayed.code(), replayed.word()),
+        (Code::Ok, "already_completed")
+    );
+    assert!(!replayed.metadata.contains_key("grpc-status"));
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_away_inside_a_method_changes_nothing() {
+    let world = World::new();
+    let gate = gate(&world);
+    let fingerprint = fingerprint(&gate).await;
+    let (began, mut begun) = tokio::sync::mpsc::channel(1);
+    let go = Arc::new(tokio::sync::Notify::new());
+    let caller = tokio::spawn({
+        let (gate, go, request) = (gate.clone(), Arc::clone(&go), request(Some(&fingerprint)));
+        async move {
+            let paid = gate.confirm(request, move |_, _| async move {
+                began
+                    .send(())
+                    .await
+                    .map_err(|_| tonic::Status::internal("gone"))?;
+                go.notified().await;
+                Ok(tonic::Response::new("paid".to_owned()))
+            });
+            paid.await
+        }
+    });
+    let begins = tokio::time::timeout(std::time::Duration::from_secs(5), begun.recv());
+    begins.await.expect("the method begins").unwrap();
+    caller.abort();
+    go.notify_one();
+    let drained = world.counterfoil.drain(std::time::Duration::from_secs(5));
+    drained.await.unwrap();
+    assert_eq!(world.status(&fingerprint).await, "already_completed");
+}

@@ -2,11 +2,14 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod crowds;
 mod inside;
+mod paths;
 mod running;
 mod sent;
 mod streams;
 mod told;
+mod wire;
 
 use std::sync::{
     Arc,

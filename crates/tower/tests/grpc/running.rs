@@ -14,6 +14,10 @@ async fn a_retry_gets_the_first_reply_with_its_metadata_and_its_trailers() {
         let mut response = reply(&["paid"]);
         let secret = HeaderValue::from_static("session=1");
         response.headers_mut().insert("set-cookie", secret);
+        for part in ["AP8", "AQI", "AP8"] {
+            let part = HeaderValue::from_static(part);
+            response.headers_mut().append("x-part-bin", part);
+        }
         Ok(response)
     });
     let fingerprint = world.fingerprint().await;
@@ -26,6 +30,8 @@ async fn a_retry_gets_the_first_reply_with_its_metadata_and_its_trailers() {
         assert_eq!(again.trailers, first.trailers);
         assert_eq!(again.trailers.as_ref().unwrap()["x-sum-bin"], "AP8");
         assert_eq!(again.metadata["x-receipt"], "r-1");
+        let parts: Vec<_> = again.metadata.get_all("x-part-bin").iter().collect();
+        assert_eq!(parts, ["AP8", "AQI", "AP8"]);
         assert_eq!(again.metadata["content-type"], "application/grpc");
         assert_eq!(again.metadata["idempotent-replayed"], "true");
         assert_eq!(
@@ -148,7 +154,22 @@ async fn what_was_declared_not_executed_is_told_as_it_was_and_runs_again() {
 
 #[tokio::test]
 async fn a_reply_without_an_end_or_a_status_is_unknown_whatever_the_word_was() {
-    let ends: [fn() -> Response<Script>; 5] = [
+    let ends: [fn() -> Response<Script>; 7] = [
+        || {
+            // Two final statuses: one reader takes the first, another the last.
+            let mut trailers = ok();
+            let other = HeaderValue::from_static("13");
+            trailers.append("grpc-status", other);
+            let mut steps = frames(&["paid"]);
+            steps.push(Step::Trailers(trailers));
+            scripted(steps)
+        },
+        || {
+            let mut response = reply(&["paid"]);
+            let other = HeaderValue::from_static("13");
+            response.headers_mut().insert("grpc-status", other);
+            response
+        },
         || {
             // A status in the head, and then no end.
             let mut response = scripted(vec![Step::Fail]);

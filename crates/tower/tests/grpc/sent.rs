@@ -238,3 +238,87 @@ async fn a_key_names_the_operation_where_the_gate_takes_keys() {
     );
     assert_eq!(count(&runs), 1);
 }
+
+#[tokio::test]
+async fn a_key_that_is_none_is_named_and_nothing_runs() {
+    let world = World::new();
+    let runs = counter();
+    let layer = GrpcLayer::new().with_method(PATH, GrpcGate::by_key(world.gate.clone(), transfer));
+    let service = wrapped(&layer, &runs, |_, _| async { Ok(reply(&["paid"])) });
+    let long = "k".repeat(256);
+    let one = "8e03978e-40d5-43dd-bc93-6894a57f9324";
+    let both = format!("{one},{one}");
+    for (keys, reason) in [
+        (vec![""], "empty"),
+        (vec!["\"\""], "empty"),
+        (vec!["schlüssel-schlüssel"], "not_ascii"),
+        (vec![long.as_str()], "too_long"),
+        (vec![both.as_str()], "list"),
+        (vec!["\"one-key-of-many\", \"another-of-many\""], "list"),
+        (vec!["one-key-of-many;q=1"], "parameters"),
+        (vec![one, one], "given_twice"),
+    ] {
+        let mut request = call(frame(0, &order().encode_to_vec()));
+        for key in &keys {
+            let key = HeaderValue::from_bytes(key.as_bytes()).unwrap();
+            request.headers_mut().append("idempotency-key", key);
+        }
+        let got = send(service.clone(), request).await;
+        let (code, status, said, field) = named(&got);
+        assert_eq!(
+            (code, status.as_str()),
+            (Code::InvalidArgument, "KEY_INVALID")
+        );
+        assert_eq!((said.as_str(), field.as_str()), (reason, "idempotency-key"));
+    }
+    assert_eq!((count(&runs), world.asked()), (0, 0));
+}
+
+#[tokio::test]
+async fn another_subjects_fingerprint_is_told_as_a_forged_one() {
+    let other = counterfoil_core::Subject::new("acme", "agent-8").unwrap();
+    let got = refused(|request| drop(request.extensions_mut().insert(other))).await;
+    assert_eq!(
+        (got.code(), got.word()),
+        (Code::PermissionDenied, "fingerprint_invalid")
+    );
+    let told = got.info().metadata;
+    assert!(!told.contains_key("operation_id"));
+    assert!(!got.metadata.contains_key("counterfoil-operation-id"));
+}
+
+#[tokio::test]
+async fn a_gate_takes_the_credential_of_its_kind_and_overlooks_the_other() {
+    let world = World::new();
+    let runs = counter();
+    let service = wrapped(&layer(&world), &runs, |_, _| async { Ok(reply(&["paid"])) });
+    let fingerprint = world.fingerprint().await;
+    for (key, word) in [
+        ("8e03978e-40d5-43dd-bc93-6894a57f9324", "completed"),
+        ("01ARZ3NDEKTSV4RRFFQ69G5FAV", "already_completed"),
+    ] {
+        let mut request = confirm(&fingerprint);
+        let key = HeaderValue::from_static(key);
+        request.headers_mut().insert("idempotency-key", key);
+        assert_eq!(send(service.clone(), request).await.word(), word);
+    }
+    assert_eq!(count(&runs), 1);
+}
+
+#[tokio::test]
+async fn a_default_that_is_written_out_is_refused_unless_the_gate_drops_what_it_does_not_need() {
+    // The order, and its payee a second time, the first one empty.
+    let body = || frame(0, b"\x08\x0a\x12\x00\x12\x03bob");
+    let got = with_body(body()).await;
+    assert_eq!(named(&got), invalid("unknown_member", ""));
+    let world = World::new();
+    let layer = GrpcLayer::new().with_method(PATH, gate(&world).dropping_unknown_fields());
+    let runs = counter();
+    let service = wrapped(&layer, &runs, |_, _| async { Ok(reply(&["paid"])) });
+    let fingerprint = world.fingerprint().await;
+    send(service.clone(), confirm(&fingerprint)).await;
+    let mut request = confirm(&fingerprint);
+    *request.body_mut() = body().into();
+    let got = send(service, request).await;
+    assert_eq!((got.word(), count(&runs)), ("already_completed", 1));
+}

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use counterfoil_core::engine::LeaseTime;
 use http_body_util::BodyExt;
 
 use super::*;
@@ -145,4 +146,80 @@ async fn a_reader_that_goes_away_leaves_the_end_to_be_stored() {
         .await
         .unwrap();
     assert_eq!(world.status(&fingerprint).await, "already_completed");
+}
+
+/// A reply of a message a second, without an end.
+fn endless() -> Response<Script> {
+    let second = Duration::from_secs(1);
+    let steps = (0..100_000).flat_map(|_| {
+        let mut steps = frames(&["a long receipt of many words"]);
+        steps.push(Step::Wait(second));
+        steps
+    });
+    scripted(steps.collect())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_takes_nothing_is_cut_off_and_the_operation_ends_without_it() {
+    let world = World::new();
+    let text = "a long receipt of many words";
+    let service = wrapped(&small(&world), &counter(), move |_, _| async move {
+        Ok(reply(&[text; 40]))
+    });
+    let fingerprint = world.fingerprint().await;
+    let began = tokio::time::Instant::now();
+    let response = service.oneshot(confirm(&fingerprint)).await.unwrap();
+    let drained = world.counterfoil.drain(Duration::from_secs(300)).await;
+    drained.expect("the operation ends");
+    assert!(began.elapsed() < Duration::from_secs(65));
+    assert_eq!(world.status(&fingerprint).await, "already_completed");
+    // What it finds when it does read is a reply that broke off.
+    let mut body = response.into_body();
+    let mut messages = 0;
+    let end = loop {
+        match body.frame().await {
+            Some(Ok(frame)) if frame.is_data() => messages += 1,
+            other => break other,
+        }
+    };
+    assert!(messages < 40);
+    assert!(end.expect("no clean end").is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_is_slow_and_reads_gets_all_of_it() {
+    let hour = Duration::from_secs(3600);
+    let time = LeaseTime::for_downstream(hour, Duration::ZERO, Duration::ZERO);
+    let world = World::with(|gate| gate.with_lease_time(time));
+    let text = "a long receipt of many words";
+    // Ten messages are at hand when the reply is handed on.
+    let layer = GrpcLayer::new().with_method(PATH, gate(&world).with_max_result(9 * 35));
+    let service = wrapped(&layer, &counter(), move |_, _| async move {
+        Ok(reply(&[text; 40]))
+    });
+    let fingerprint = world.fingerprint().await;
+    let response = service.oneshot(confirm(&fingerprint)).await.unwrap();
+    let mut body = response.into_body();
+    let mut messages = 0;
+    let trailers = loop {
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        match body.frame().await.unwrap().unwrap().into_trailers() {
+            Ok(trailers) => break trailers,
+            Err(_) => messages += 1,
+        }
+    };
+    assert_eq!(messages, 40);
+    assert_eq!(trailers["grpc-status"], "0");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_without_an_end_that_nobody_reads_is_given_up_with_its_lease() {
+    let world = World::new();
+    let service = wrapped(&small(&world), &counter(), |_, _| async { Ok(endless()) });
+    let fingerprint = world.fingerprint().await;
+    let response = service.oneshot(confirm(&fingerprint)).await.unwrap();
+    drop(response);
+    let drained = world.counterfoil.drain(Duration::from_secs(600)).await;
+    drained.expect("the run ends");
+    assert_eq!(world.status(&fingerprint).await, "outcome_unknown");
 }

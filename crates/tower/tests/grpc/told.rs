@@ -9,7 +9,7 @@ use tonic_types::StatusExt;
 use super::*;
 
 #[test]
-fn every_answer_has_a_code_of_its_own_and_none_is_an_error_of_ours() {
+fn every_answer_has_a_code_and_none_says_ok_or_a_fault_of_ours() {
     for status in Status::ALL {
         let code = grpc_code(*status);
         assert!(!matches!(code, Code::Internal | Code::Unknown), "{status}");

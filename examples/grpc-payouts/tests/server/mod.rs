@@ -5,14 +5,21 @@
     reason = "each test file takes what it needs"
 )]
 
+use std::time::Duration;
+
 use counterfoil::{
-    KeyId, MemoryStore,
+    KeyId,
     engine::Counterfoil,
     fingerprint::{Key, Keyring},
 };
-use grpc_payouts::{Payouts, pb::payouts_client::PayoutsClient, serve};
+use grpc_payouts::{Payouts, Place, Settings, pb::payouts_client::PayoutsClient, serve};
 use tokio::{net::TcpListener, task::JoinHandle};
 use tonic::transport::Channel;
+
+pub mod calls;
+
+/// The signing key of every server here, in hex.
+pub const KEY: &str = "0707070707070707070707070707070707070707070707070707070707070707";
 
 pub struct Server {
     pub address: String,
@@ -21,9 +28,19 @@ pub struct Server {
 
 impl Server {
     pub async fn start() -> Self {
-        let keys = Keyring::new(Key::random(KeyId::parse("k1").unwrap()));
-        let counterfoil = Counterfoil::new(MemoryStore::new(), keys);
-        let payouts = Payouts::new(&counterfoil).unwrap();
+        Self::on(&Place::Memory, Duration::ZERO).await
+    }
+
+    /// With a ledger that takes its time.
+    pub async fn on(place: &Place, ledger_takes: Duration) -> Self {
+        let key = Key::from_hex(KeyId::parse("k1").unwrap(), KEY).unwrap();
+        let keys = Keyring::new(key);
+        let store = place.open(&keys).await.unwrap();
+        let settings = Settings {
+            ledger_takes,
+            accepts_lost_writes: place.may_lose_writes(),
+        };
+        let payouts = Payouts::new(&Counterfoil::new(store, keys), settings).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let task = tokio::spawn(async move {

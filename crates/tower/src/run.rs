@@ -1,6 +1,10 @@
-//! Claims, and runs, in tasks of their own.
+//! Claims, and runs, in tasks of their own: the one way from a request that passed its checks to what its caller is told.
 
-use std::{future::Future, sync::Arc};
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use counterfoil_core::{
     OperationId, Subject,
@@ -12,32 +16,47 @@ use counterfoil_core::{
 use tokio::sync::oneshot;
 use tracing::Instrument;
 
-/// What names the operation of a call.
-pub(super) enum Credential {
-    Fingerprint(Opened),
-    Key(Keyed),
+pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Calls the handler, and says what its response means.
+pub(crate) type Handler = Box<dyn FnOnce(Attempt) -> BoxFuture<Outcome> + Send>;
+
+/// A [`Ready`] without its params type: a layer needs no type parameter.
+pub(crate) type Run = Box<dyn FnOnce(Handler) -> BoxFuture<Told> + Send>;
+
+/// What names the operation of a request.
+pub(crate) enum Credential {
+    Fingerprint {
+        subject: Subject,
+        opened: Opened,
+    },
+    Key {
+        keyed: Keyed,
+        /// What to name where the claim finds the key's time at fault.
+        field: String,
+    },
 }
 
-/// A call that may be claimed.
-pub(super) struct Ready<P> {
+/// A request that may be claimed: it passed all checks that come before.
+pub(crate) struct Ready<P> {
     gate: Gate<P>,
     admission: Admission,
-    subject: Subject,
     credential: Credential,
     params: Bound<P>,
 }
 
 /// What its caller is to be told.
-pub(super) struct Told {
-    /// Whether the handler's own reply stands.
-    pub(super) own_reply: bool,
-    pub(super) answer: Answer,
+pub(crate) struct Told {
+    /// Whether the handler's own response stands.
+    pub(crate) own_response: bool,
+    /// What stands, beside that response or in its place.
+    pub(crate) answer: Answer,
 }
 
 impl From<Answer> for Told {
     fn from(answer: Answer) -> Self {
         Self {
-            own_reply: false,
+            own_response: false,
             answer,
         }
     }
@@ -46,16 +65,15 @@ impl From<Answer> for Told {
 impl Credential {
     fn operation_id(&self) -> OperationId {
         match self {
-            Self::Fingerprint(opened) => opened.terms().id(),
-            Self::Key(keyed) => keyed.operation_id(),
+            Self::Fingerprint { opened, .. } => opened.terms().id(),
+            Self::Key { keyed, .. } => keyed.operation_id(),
         }
     }
 }
 
 impl<P: Send + Sync + 'static> Ready<P> {
-    pub(super) fn new(
+    pub(crate) fn new(
         gate: Gate<P>,
-        subject: Subject,
         credential: Credential,
         params: Bound<P>,
     ) -> Result<Self, Answer> {
@@ -64,16 +82,19 @@ impl<P: Send + Sync + 'static> Ready<P> {
         Ok(Self {
             gate,
             admission,
-            subject,
             credential,
             params,
         })
     }
 
+    pub(crate) fn erased(self) -> Run {
+        Box::new(|handler| Box::pin(self.run(|attempt, _| handler(attempt))))
+    }
+
     /// Claims, and runs the handler if it is this caller's to run.
     ///
     /// Cancellation: dropping this future changes nothing but that a duplicate stops waiting.
-    pub(super) async fn run<F, Fut>(self, handler: F) -> Told
+    pub(crate) async fn run<F, Fut>(self, handler: F) -> Told
     where
         F: FnOnce(Attempt, Arc<P>) -> Fut + Send + 'static,
         Fut: Future<Output = Outcome> + Send + 'static,
@@ -101,15 +122,21 @@ impl<P: Send + Sync + 'static> Ready<P> {
         let Self {
             gate,
             admission,
-            subject,
             credential,
             params,
         } = self;
         match credential {
-            Credential::Fingerprint(opened) => {
+            Credential::Fingerprint { subject, opened } => {
                 gate.claim(admission, &subject, opened, params, gone).await
             }
-            Credential::Key(keyed) => gate.claim_keyed(admission, keyed, params, gone).await,
+            Credential::Key { keyed, field } => {
+                match gate.claim_keyed(admission, keyed, params, gone).await {
+                    Verdict::Answer(answer) if answer.status == Status::KeyInvalid => {
+                        Verdict::Answer(answer.with_field(field))
+                    }
+                    verdict => verdict,
+                }
+            }
         }
     }
 }
@@ -136,9 +163,32 @@ where
         ..
     } = running.complete(outcome).await;
     Told {
-        // The first caller of an unknown outcome is told it, as every later one: an `INTERNAL` or `UNAVAILABLE` of the
-        // handler's reads as leave to begin anew.
-        own_reply: own_response && answer.status != Status::OutcomeUnknown,
+        own_response,
         answer,
+    }
+}
+
+/// What a handler left for its caller, once it has ended. Clones are the same place.
+pub(crate) struct Left<T>(Arc<Mutex<Option<T>>>);
+
+impl<T> Left<T> {
+    pub(crate) fn put(&self, value: T) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+    }
+
+    pub(crate) fn take(&self) -> Option<T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl<T> Default for Left<T> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<T> Clone for Left<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
     }
 }
