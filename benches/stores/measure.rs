@@ -83,6 +83,8 @@ pub(crate) enum Figure {
 pub(crate) enum Aim {
     AtMost(f64),
     AtLeast(f64),
+    /// Shown for whoever chooses a store.
+    Nothing,
 }
 
 /// One line of the table.
@@ -124,10 +126,11 @@ impl Line {
         self.ratios[self.ratios.len() / 2]
     }
 
-    fn is_met(&self) -> bool {
+    fn is_met(&self) -> Option<bool> {
         match self.aim {
-            Aim::AtMost(most) => self.median() <= most,
-            Aim::AtLeast(least) => self.median() >= least,
+            Aim::AtMost(most) => Some(self.median() <= most),
+            Aim::AtLeast(least) => Some(self.median() >= least),
+            Aim::Nothing => None,
         }
     }
 }
@@ -139,6 +142,7 @@ impl fmt::Display for Line {
         let aim = match self.aim {
             Aim::AtMost(most) => format!("≤ {most}"),
             Aim::AtLeast(least) => format!("≥ {least}"),
+            Aim::Nothing => String::new(),
         };
         let (floor, subject) = self.last;
         let figures = match self.figure {
@@ -159,7 +163,11 @@ impl fmt::Display for Line {
             self.median(),
             self.ratios.first().copied().unwrap_or_default(),
             self.ratios.last().copied().unwrap_or_default(),
-            if self.is_met() { "yes" } else { "no" },
+            match self.is_met() {
+                Some(true) => "yes",
+                Some(false) => "no",
+                None => "",
+            },
         )
     }
 }
