@@ -2,9 +2,13 @@
 //! cargo run -p grpc-payouts -- --store postgres://…
 //! cargo run -p grpc-payouts -- pay http://127.0.0.1:50051 1050 EUR p-17
 
-#![expect(clippy::print_stdout, reason = "a program that people watch")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program that people watch"
+)]
 
-use std::{env, error::Error, time::Duration};
+use std::{env, error::Error, process::ExitCode, time::Duration};
 
 use counterfoil::{
     KeyId,
@@ -23,15 +27,37 @@ PAYOUTS_KEY in the environment is the signing key, 64 hex digits: without it fin
 const KEY: &str = "PAYOUTS_KEY";
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+async fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match arguments[..] {
+    if arguments.contains(&"--help") {
+        println!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
+    let ended = match arguments[..] {
         ["pay", url, cents, currency, payee] => {
-            client(url.to_owned(), cents.parse()?, currency, payee).await
+            client(url.to_owned(), cents, currency, payee).await
         }
         _ => server(&arguments).await,
+    };
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}", with_causes(&*error));
+            ExitCode::FAILURE
+        }
     }
+}
+
+/// What a library says of itself is often less than what the error below it says: `transport error: tcp connect error: …`.
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut below = error.source();
+    while let Some(cause) = below {
+        text = format!("{text}: {cause}");
+        below = cause.source();
+    }
+    text
 }
 
 async fn server(arguments: &[&str]) -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -43,7 +69,11 @@ async fn server(arguments: &[&str]) -> Result<(), Box<dyn Error + Send + Sync>> 
             "--listen" => listen = value()?,
             "--store" => url = Some(value()?),
             "--accept-lost-writes" => settings.accepts_lost_writes = true,
-            "--ledger-takes" => settings.ledger_takes = Duration::from_millis(value()?.parse()?),
+            "--ledger-takes" => {
+                let millis = value()?.parse();
+                let millis = millis.map_err(|error| format!("--ledger-takes MS: {error}"))?;
+                settings.ledger_takes = Duration::from_millis(millis);
+            }
             _ => return Err(USAGE.into()),
         }
     }
@@ -58,7 +88,8 @@ async fn server(arguments: &[&str]) -> Result<(), Box<dyn Error + Send + Sync>> 
     });
     let counterfoil = Counterfoil::new(place.open(&keys).await?, keys);
     let payouts = Payouts::new(&counterfoil, settings)?;
-    let listener = TcpListener::bind(listen).await?;
+    let listener = TcpListener::bind(listen).await;
+    let listener = listener.map_err(|error| format!("can't listen on {listen}: {error}"))?;
     let url = format!("http://{}", listener.local_addr()?);
     println!("listening on {url}");
     println!("try: cargo run -p grpc-payouts -- pay {url} 1050 EUR p-17");
@@ -72,10 +103,13 @@ async fn server(arguments: &[&str]) -> Result<(), Box<dyn Error + Send + Sync>> 
 /// An agent that is not sure, and asks twice.
 async fn client(
     url: String,
-    cents: i64,
+    cents: &str,
     currency: &str,
     payee: &str,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let cents: i64 = cents
+        .parse()
+        .map_err(|error| format!("CENTS is {cents}: {error}"))?;
     let mut client = pb::payouts_client::PayoutsClient::connect(url).await?;
     let call = |note: &str| {
         let mut request = Request::new(pb::Payout {
