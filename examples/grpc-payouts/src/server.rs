@@ -1,9 +1,9 @@
 //! The service, its layer, and authentication around both.
 
-use std::future::Future;
+use std::{future::Future, time::Duration};
 
 use counterfoil::Subject;
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::oneshot, time::sleep};
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::{
     Request, Status,
@@ -32,7 +32,11 @@ pub fn authenticate(mut request: Request<()>) -> Result<Request<()>, Status> {
     Ok(request)
 }
 
-/// Serves until `end` does. Runs may go on after it: drain the engine then.
+/// How long calls may take to end, once the server is told to: a request that never ends would hold it for good.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Serves until `end` does, and three seconds more for the calls that are open. Runs may go on after it: drain the engine
+/// then.
 ///
 /// # Errors
 ///
@@ -44,8 +48,20 @@ pub async fn serve(
 ) -> Result<(), Error> {
     let guarded = payouts.layer().layer(PayoutsServer::new(payouts));
     let service = InterceptorLayer::new(authenticate).named_layer(guarded);
-    Server::builder()
+    let (told, ending) = oneshot::channel();
+    let end = async {
+        end.await;
+        let _ = told.send(());
+    };
+    let serving = Server::builder()
         .add_service(service)
-        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), end)
-        .await
+        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), end);
+    let grace = async {
+        let _ = ending.await;
+        sleep(GRACE).await;
+    };
+    tokio::select! {
+        served = serving => served,
+        () = grace => Ok(()),
+    }
 }
