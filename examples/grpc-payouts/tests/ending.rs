@@ -1,6 +1,6 @@
 //! The server ends when it is told to, whatever its callers do.
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use counterfoil::{
     KeyId,
@@ -9,7 +9,10 @@ use counterfoil::{
 };
 use grpc_payouts::{Payouts, Place, Settings, pb, serve};
 use tokio::{net::TcpListener, sync::oneshot, time::timeout};
-use tonic::{Request, client::Grpc, codegen::http::uri::PathAndQuery, transport::Endpoint};
+use tonic::{
+    Request, client::Grpc, codegen::http::uri::PathAndQuery, metadata::MetadataValue,
+    transport::Endpoint,
+};
 use tonic_prost::ProstCodec;
 
 /// Over the three seconds that open calls get.
@@ -26,20 +29,26 @@ async fn a_request_that_never_ends_does_not_hold_a_server_that_is_told_to_end() 
     let server = tokio::spawn(serve(payouts, listener, async { drop(told.await) }));
 
     let channel = Endpoint::from_shared(url).unwrap().connect().await.unwrap();
-    let call = tokio::spawn(async move {
-        let mut caller = Grpc::new(channel);
-        caller.ready().await.unwrap();
+    let mut caller = Grpc::new(channel.clone());
+    caller.ready().await.unwrap();
+    let mut open = pin!(async move {
         let never = Request::new(tokio_stream::pending::<pb::Payout>());
         let path = PathAndQuery::from_static("/payouts.v1.Payouts/Preview");
         let codec = ProstCodec::<pb::Payout, pb::Preview>::default();
         caller.client_streaming(never, path, codec).await
     });
-    // The call is open once its head is with the server: it is never answered.
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    assert!(!call.is_finished());
+    let mut other = pb::payouts_client::PayoutsClient::new(channel);
+    let mut after_it = Request::new(pb::LedgerRequest {});
+    let token = MetadataValue::from_static("Bearer acme/agent-7");
+    after_it.metadata_mut().insert("authorization", token);
+    // Asked first, it is with the server once a later call on its connection was answered.
+    tokio::select! {
+        biased;
+        _ = &mut open => panic!("it is never answered"),
+        answered = other.ledger(after_it) => answered.expect("effects"),
+    };
 
     end.send(()).unwrap();
     let served = timeout(PATIENCE, server).await.expect("the server ends");
     served.unwrap().unwrap();
-    call.abort();
 }
