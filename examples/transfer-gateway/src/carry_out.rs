@@ -160,7 +160,11 @@ impl Receiver {
 
 impl Work {
     fn success(&self, status: StatusCode, chaos: &Chaos) -> Response {
-        let body = chaos::shaped(self.done.clone(), chaos.body);
+        // HTTP/1.1 would cut off the body of some of these, and HTTP/2 sends whatever it is given.
+        let body = match status {
+            StatusCode::NO_CONTENT | StatusCode::RESET_CONTENT => Body::empty(),
+            _ => chaos::shaped(self.done.clone(), chaos.body),
+        };
         respond(status, self.location.as_deref(), body)
     }
 

@@ -58,7 +58,7 @@ fn what_a_later_version_will_do_is_refused_by_name() {
 fn a_wrong_value_is_named_with_what_is_expected() {
     for (line, words) in [
         ("--listen here", "--listen \"here\" is not an address"),
-        ("--lease soon", "--lease \"soon\" is not a duration"),
+        ("--lease soon", "--lease \"soon\" is not a time such as 15m"),
         ("--lang fr", "is not en or zh"),
         ("--max-body -1", "--max-body"),
         ("--max-body 0", "refuse every request"),
