@@ -13,15 +13,21 @@ use crate::{
     print,
 };
 
-const ROUNDS: usize = 7;
-const ALONE: Load = Load {
-    callers: 1,
-    calls: 1_000,
-};
-const MANY: Load = Load {
-    callers: 64,
-    calls: 300,
-};
+/// Short rounds and many of them: a checkpoint or a vacuum then falls into a few, and not into the median.
+const ALONE: (usize, Load) = (
+    25,
+    Load {
+        callers: 1,
+        calls: 300,
+    },
+);
+const MANY: (usize, Load) = (
+    7,
+    Load {
+        callers: 64,
+        calls: 300,
+    },
+);
 
 pub(crate) async fn many_callers() {
     let server = Postgres::start().expect("a server");
@@ -55,7 +61,7 @@ pub(crate) async fn one_caller() {
 
 async fn many(server: &Postgres, note: &str, aim: Aim) {
     let store = store(server.url()).await;
-    let floor = Arc::new(Floor::new(server.url(), MANY.callers).await);
+    let floor = Arc::new(Floor::new(server.url(), MANY.1.callers).await);
     for (call, name) in [(Call::Acquire, "acquire"), (Call::Complete, "complete")] {
         let rounds = rounds(MANY, &floor, &store, call).await;
         let what = format!("Postgres {name}, 64 callers, pool of 4{note}");
@@ -87,14 +93,14 @@ impl Call {
 }
 
 async fn rounds(
-    load: Load,
+    (rounds, load): (usize, Load),
     floor: &Arc<Floor>,
     store: &Arc<PostgresStore>,
     call: Call,
 ) -> Vec<(Sample, Sample)> {
-    let mut rounds = Vec::new();
+    let mut samples = Vec::with_capacity(rounds);
     // The first one warms up.
-    for round in 0..=ROUNDS {
+    for round in 0..=rounds {
         let below = match call {
             Call::Acquire => inserts(load, floor).await,
             Call::Complete => updates(load, floor).await,
@@ -104,10 +110,10 @@ async fn rounds(
             Call::Complete => completes(load, store).await,
         };
         if round > 0 {
-            rounds.push((below, above));
+            samples.push((below, above));
         }
     }
-    rounds
+    samples
 }
 
 async fn inserts(load: Load, floor: &Arc<Floor>) -> Sample {

@@ -20,14 +20,14 @@ use crate::{
     operations, postgres, print,
 };
 
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 15;
 const REPLAYS: Load = Load {
     callers: 1,
-    calls: 2_000,
+    calls: 1_000,
 };
 const BESIDE_POSTGRES: Load = Load {
     callers: 1,
-    calls: 300,
+    calls: 150,
 };
 const RESULT: usize = 200;
 
