@@ -6,6 +6,7 @@
 mod activity;
 mod answer;
 mod connection;
+mod lingering;
 #[cfg(test)]
 mod tests;
 

@@ -19,6 +19,7 @@ use tracing::debug;
 use super::{
     activity::{Activity, Watched},
     answer::Answer,
+    lingering::Lingering,
 };
 use crate::chaos::CutConnection;
 
@@ -44,7 +45,7 @@ where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let activity = Activity::new();
-    let io = TokioIo::new(Watched::new(io, activity.clone()));
+    let io = TokioIo::new(Watched::new(Lingering::new(io), activity.clone()));
     let of_requests = activity.clone();
     let service = service_fn(move |request| respond(router.clone(), request, of_requests.clone()));
     let builder = builder();

@@ -2,8 +2,13 @@
 
 use std::{convert::Infallible, time::Duration};
 
-use axum::{Router, body::Body, routing::get};
+use axum::{
+    Router,
+    body::Body,
+    routing::{get, post},
+};
 use bytes::Bytes;
+use http::StatusCode;
 use http_body_util::{BodyExt, channel::Channel};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -14,7 +19,10 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use super::connection::{GRACE, QUIET, attend};
+use super::{
+    connection::{GRACE, QUIET, attend},
+    lingering::LINGER,
+};
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const SETTINGS: &[u8] = b"\0\0\0\x04\0\0\0\0\0";
@@ -29,7 +37,7 @@ const LARGE: usize = 1 << 20;
 /// Longer than a connection stays that nothing moves on.
 const LONG: Duration = Duration::from_secs(300);
 
-/// A connection of a service that is at once, slow, large or halting.
+/// A connection of a service that is at once, slow, large, halting or refusing.
 struct Connection {
     caller: DuplexStream,
     ended: JoinHandle<()>,
@@ -42,7 +50,8 @@ fn open() -> Connection {
         .route("/", get(async || "at once"))
         .route("/slow", get(async || sleep(LONG).await))
         .route("/large", get(async || vec![b'l'; LARGE]))
-        .route("/halting", get(async || halting()));
+        .route("/halting", get(async || halting()))
+        .route("/refusing", post(async || StatusCode::PAYLOAD_TOO_LARGE));
     let (caller, service) = duplex(4096);
     let (stop, stopping) = watch::channel(false);
     Connection {
@@ -221,4 +230,48 @@ async fn told_to_end_a_connection_waits_for_its_answers_and_for_nothing_else() {
         let lasted = lasts(connection.ended, connection.began).await;
         assert!(lasted <= 2 * GRACE, "{sent:?}: {lasted:?}");
     }
+}
+
+/// A caller that was told that its body is too large, and goes on sending it.
+async fn refused() -> Connection {
+    let mut connection = open();
+    let head = b"POST /refusing HTTP/1.1\r\nHost: a\r\nContent-Length: 1048576\r\n\r\n";
+    connection.caller.write_all(head).await.expect("it is read");
+    let mut answer = String::new();
+    let read = connection.caller.read_to_string(&mut answer).await;
+    read.expect("an answer, and an end in order");
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    connection
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_whose_body_is_refused_may_send_it_to_its_end() {
+    let mut connection = refused().await;
+    let body = vec![b'b'; 1 << 20];
+    connection
+        .caller
+        .write_all(&body)
+        .await
+        .expect("it is not cut off");
+    drop(connection.caller);
+    let lasted = lasts(connection.ended, connection.began).await;
+    assert!(lasted < LINGER, "{lasted:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_never_stops_sending_is_cut_off() {
+    let Connection {
+        mut caller,
+        ended,
+        began,
+        stop: _stop,
+    } = refused().await;
+    let endless = tokio::spawn(async move {
+        while caller.write_all(b"more of it").await.is_ok() {
+            sleep(Duration::from_millis(100)).await;
+        }
+    });
+    let lasted = lasts(ended, began).await;
+    assert!((LINGER..2 * LINGER).contains(&lasted), "{lasted:?}");
+    endless.await.expect("its writes fail");
 }
