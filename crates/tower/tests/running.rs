@@ -469,7 +469,7 @@ async fn a_result_that_cannot_be_stored_reaches_the_caller_of_a_done_and_no_othe
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn over_capacity_is_told_before_the_claim() {
     let world = World::new();
     let counterfoil = counterfoil_core::engine::Counterfoil::builder(

@@ -1,13 +1,16 @@
 //! A raw gate on a socket, by fingerprint or by key: what names an operation is all that differs.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
 use bytes::Bytes;
 use counterfoil_core::{
-    KeyId, Scope,
+    Clock, KeyId, Scope,
     engine::{Counterfoil, Gate, GateBuilder, RawParams},
     fingerprint::{Key, Keyring},
 };
@@ -65,8 +68,11 @@ impl Site {
         Fut: Future<Output = Result<Response<Body>, BoxError>> + Send + 'static,
     {
         let keys = Keyring::new(Key::new(KeyId::parse("k1").unwrap(), &[7; 32]).unwrap());
+        // Of a time after the store's beginning: one that is made later and begins at the same time would issue ids from
+        // before the store, which it could only say that it has forgotten.
+        let clock = TokioClock::starting_at(TokioClock::default().now() + Duration::from_secs(60));
         let counterfoil = Counterfoil::builder(store.clone(), keys)
-            .with_clock(TokioClock::default())
+            .with_clock(clock)
             .build()
             .unwrap();
         let gate = configure(counterfoil.raw_gate(Scope::new("payments.transfer")));

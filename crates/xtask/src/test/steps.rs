@@ -12,8 +12,12 @@ use crate::texts;
 use super::step::{Context, Part, Step};
 use super::venv;
 
-/// The program that black-box tests start.
+/// Every test is built in one way, with the features that the whole workspace asks for. With those of one package alone
+/// cargo would build each dependency again whose features differ.
+const WHOLE: &str = "test --workspace --all-features";
+/// The program that black-box tests start, and a test of its package: with that one, cargo builds the program.
 const GATEWAY: &str = "transfer-gateway";
+const GATEWAY_TEST: &str = "readme";
 /// The tests that start it.
 const BLACK_BOX: &str = "tests";
 /// Those of them that ask nothing of the store but to be one.
@@ -26,10 +30,7 @@ const FOR_ANY_STORE: &[&str] = &[
     "transfers",
 ];
 /// Tests that are ignored where the system does not let them have a small disk.
-const OF_A_FULL_DISK: [(&str, &str); 2] = [
-    ("counterfoil-servers", "postgres"),
-    ("counterfoil-store-postgres", "full"),
-];
+const OF_A_FULL_DISK: [&str; 2] = ["postgres", "full"];
 /// Where their gateways keep operations.
 const STORE: &str = "COUNTERFOIL_TEST_STORE";
 /// Which version of HTTP their calls are in.
@@ -48,8 +49,7 @@ const VERIFIERS: [(&str, &str); 2] = [
         "docs/spec/idempotency-key-v1.json",
     ),
 ];
-/// The service that a client in another language calls, what that client needs, and who names its Python to the test.
-const PAYOUTS: &str = "grpc-payouts";
+/// What the client in another language of the gRPC example needs, and who names its Python to the test.
 const PAYOUTS_CLIENT: &str = "examples/grpc-payouts/clients/requirements.txt";
 const PAYOUTS_PYTHON: &str = "COUNTERFOIL_TEST_GRPC_PYTHON";
 /// The SDKs that file tickets at the gateway, and who names their Python to the test.
@@ -57,6 +57,8 @@ const SDKS: &str = "examples/transfer-gateway/clients/requirements.txt";
 const SDKS_PYTHON: &str = "COUNTERFOIL_TEST_SDK_PYTHON";
 /// What steps with servers need.
 const SERVERS: &[Need] = &[REDIS, POSTGRES, PGBOUNCER];
+/// How many tests run at a time. Most of them wait for a server to start, stop or be asked again, and not for a processor.
+const THREADS: (&str, &str) = ("RUST_TEST_THREADS", "6");
 /// How long the demo may run.
 const DEMO: Duration = Duration::from_secs(60);
 
@@ -72,7 +74,7 @@ pub(crate) const STEPS: &[Step] = &[
     ),
     Step::new(
         "build",
-        "the programs that black-box tests start",
+        "the tests, and the programs that they start",
         25,
         build,
     )
@@ -103,7 +105,7 @@ pub(crate) const STEPS: &[Step] = &[
     .needs(SERVERS),
     Step::new(
         "features",
-        "each feature builds alone, and none",
+        "each feature builds alone, and none; so does the main example",
         25,
         features,
     )
@@ -167,36 +169,40 @@ fn docs(context: &Context, bound: Bound) -> Result<(), Failure> {
 }
 
 fn build(context: &Context, bound: Bound) -> Result<(), Failure> {
-    cargo(context, bound, &["build", "-p", GATEWAY])
+    let all = ["--lib", "--bins", "--tests", "--examples", "--no-run"];
+    cargo(context, bound, &[&words(WHOLE)[..], &all].concat())
 }
 
-/// Everything but benchmarks, which take long and prove nothing here. The programs are built first, so that black-box
-/// tests never meet an old one when this step runs alone.
+/// For a step that runs alone: black-box tests must not meet an old program.
+fn build_gateway(context: &Context, bound: Bound) -> Result<(), Failure> {
+    let one = ["--test", GATEWAY_TEST, "--no-run"];
+    cargo(context, bound, &[&words(WHOLE)[..], &one].concat())
+}
+
+/// Everything but benchmarks, which take long and prove nothing here.
 fn tests(context: &Context, bound: Bound) -> Result<(), Failure> {
     build(context, bound)?;
-    let arguments = "test --workspace --all-features --lib --bins --tests --examples";
-    with_servers(context, bound, &words(arguments))?;
+    let all = ["--lib", "--bins", "--tests", "--examples"];
+    with_servers(context, bound, &[&words(WHOLE)[..], &all].concat())?;
     if !PostgresStarter::small_disk_is_allowed() {
         println!("left out: the tests of a full disk, for which this system allows no namespace");
         return Ok(());
     }
-    for (package, test) in OF_A_FULL_DISK {
-        let arguments = ["test", "-p", package, "--test", test, "--", "--ignored"];
-        with_servers(context, bound, &arguments)?;
-    }
-    Ok(())
+    let mut arguments = named(&OF_A_FULL_DISK);
+    arguments.extend(["--", "--ignored"]);
+    with_servers(context, bound, &arguments)
 }
 
 /// What is promised over one version of HTTP is promised over the other. Before this they spoke HTTP/1.1.
 fn http2(context: &Context, bound: Bound) -> Result<(), Failure> {
-    build(context, bound)?;
+    build_gateway(context, bound)?;
     let mut command = black_box(context);
     context.runner.run(command.env(HTTP, "2"), bound)
 }
 
 /// The gateway's promises are those of whatever store it stands on. In memory they were tested before.
 fn stores(context: &Context, bound: Bound) -> Result<(), Failure> {
-    build(context, bound)?;
+    build_gateway(context, bound)?;
     let of = |server| {
         let mut addresses = context.servers()?.addresses();
         let address = addresses.find(|(name, _)| *name == server);
@@ -220,14 +226,11 @@ fn stores(context: &Context, bound: Bound) -> Result<(), Failure> {
 }
 
 fn black_box(context: &Context) -> Command {
-    let mut arguments = vec!["test", "-p", BLACK_BOX];
-    arguments.extend(FOR_ANY_STORE.iter().flat_map(|test| ["--test", test]));
-    context.workspace.cargo(&arguments)
+    tested(context, &named(FOR_ANY_STORE))
 }
 
 fn doctests(context: &Context, bound: Bound) -> Result<(), Failure> {
-    let arguments = "test --workspace --doc --all-features";
-    with_servers(context, bound, &words(arguments))
+    with_servers(context, bound, &[&words(WHOLE)[..], &["--doc"]].concat())
 }
 
 fn features(context: &Context, bound: Bound) -> Result<(), Failure> {
@@ -246,7 +249,8 @@ fn features(context: &Context, bound: Bound) -> Result<(), Failure> {
         "{FEATURED} builds without features, and with each of {} alone",
         features.len()
     );
-    Ok(())
+    // What a newcomer starts first must not live by the features that another package asks for.
+    cargo(context, bound, &["check", "-p", GATEWAY])
 }
 
 /// A workspace of its own, because features that one member switches on are switched on for all of them; and a target
@@ -274,8 +278,9 @@ fn spec(context: &Context, bound: Bound) -> Result<(), Failure> {
 
 fn grpc(context: &Context, bound: Bound) -> Result<(), Failure> {
     let python = venv::make(context, bound, "grpcio", PAYOUTS_CLIENT)?;
-    let arguments = ["test", "-p", PAYOUTS, "--test", "python", "--", "--ignored"];
-    let mut command = context.workspace.cargo(&arguments);
+    let mut arguments = named(&["python"]);
+    arguments.extend(["--", "--ignored"]);
+    let mut command = tested(context, &arguments);
     context
         .runner
         .run(command.env(PAYOUTS_PYTHON, python), bound)
@@ -283,15 +288,15 @@ fn grpc(context: &Context, bound: Bound) -> Result<(), Failure> {
 
 fn clients(context: &Context, bound: Bound) -> Result<(), Failure> {
     let python = venv::make(context, bound, "sdks", SDKS)?;
-    build(context, bound)?;
-    let test = ["test", "-p", BLACK_BOX, "--test", "clients"];
-    let mut command = context.workspace.cargo(&test);
-    let command = command.args(["--", "--ignored"]).env(SDKS_PYTHON, python);
-    context.runner.run(command, bound)
+    build_gateway(context, bound)?;
+    let mut arguments = named(&["clients"]);
+    arguments.extend(["--", "--ignored"]);
+    let mut command = tested(context, &arguments);
+    context.runner.run(command.env(SDKS_PYTHON, python), bound)
 }
 
 fn demo(context: &Context, bound: Bound) -> Result<(), Failure> {
-    build(context, bound)?;
+    build_gateway(context, bound)?;
     let program = context.workspace.target().join("debug").join(GATEWAY);
     let mut command = Command::new(program);
     command.current_dir(context.workspace.root());
@@ -310,11 +315,27 @@ fn cargo(context: &Context, bound: Bound, arguments: &[&str]) -> Result<(), Fail
         .run(&mut context.workspace.cargo(arguments), bound)
 }
 
-/// The same, with the addresses of the servers in the environment.
+/// A run of tests, with the addresses of the servers in the environment.
 fn with_servers(context: &Context, bound: Bound, arguments: &[&str]) -> Result<(), Failure> {
-    let mut command = context.workspace.cargo(arguments);
+    let mut command = tested(context, arguments);
     command.envs(context.servers()?.environment());
     context.runner.run(&mut command, bound)
+}
+
+/// A run of tests, [`THREADS`] at a time unless somebody chose otherwise.
+fn tested(context: &Context, arguments: &[&str]) -> Command {
+    let mut command = context.workspace.cargo(arguments);
+    if std::env::var_os(THREADS.0).is_none() {
+        command.env(THREADS.0, THREADS.1);
+    }
+    command
+}
+
+/// The arguments that run integration tests of these names, of whatever package.
+fn named(tests: &[&'static str]) -> Vec<&'static str> {
+    let mut arguments = words(WHOLE);
+    arguments.extend(tests.iter().flat_map(|test| ["--test", test]));
+    arguments
 }
 
 fn words(line: &'static str) -> Vec<&'static str> {
