@@ -27,9 +27,11 @@ finish() {
         segment=$(sed -n '7s/.* //p' "$lock")
         [ -z "$segment" ] || ipcrm -m "$segment"
     fi
-    # Somebody who was writing there when the end came notices it by now.
-    for attempt in 1 2 3 4 5; do
-        rm -rf "$directory" && break
+    # Somebody may be writing there who has not noticed the end yet, such as the program that makes a database. On a busy
+    # machine that takes a while.
+    attempts=60
+    until rm -rf "$directory" || [ "$attempts" -eq 0 ]; do
+        attempts=$((attempts - 1))
         sleep 1
     done
 }

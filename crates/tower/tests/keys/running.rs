@@ -25,6 +25,25 @@ async fn a_retry_gets_the_first_response_as_it_was() {
     assert_eq!(count(&runs), 2, "the key scopes it, never the content");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_key_that_comes_again_after_its_record_was_dropped_is_a_request_of_its_own() {
+    let day = Duration::from_secs(24 * 60 * 60);
+    let world = World::with(|gate| gate.with_retention(day));
+    let runs = counter();
+    let service = service(&layer(&world), &runs, created);
+    assert_eq!(send(&service, post(KEY)).await.word(), "completed");
+    tokio::time::sleep(day - Duration::from_secs(60)).await;
+    world.store.inner().purge(10).await.unwrap();
+    let again = send(&service, post(KEY)).await;
+    assert_eq!((again.word(), count(&runs)), ("already_completed", 1));
+    tokio::time::sleep(2 * day).await;
+    assert_eq!(world.store.inner().purge(10).await.unwrap(), 1);
+    let anew = send(&service, post(KEY)).await;
+    assert_eq!((anew.status, anew.word()), (201, "completed"));
+    assert_eq!(anew.header("idempotent-replayed"), "");
+    assert_eq!(count(&runs), 2);
+}
+
 #[tokio::test]
 async fn a_key_with_another_request_is_told_so_and_nothing_runs() {
     let (world, runs) = (World::new(), counter());
