@@ -143,6 +143,18 @@ async fn what_a_dying_server_leaves_open_its_owner_finds_out() {
         }
     };
     timeout(BOUND, under_load).await.expect("the store works");
+    // Wherever it is, it goes no further. What was answered before is read, and what is sent from here on is cut short.
+    server.freeze().expect("it freezes");
+    let all_wait = async {
+        let mut read = 0;
+        while acknowledged.load(Ordering::SeqCst) != read {
+            read = acknowledged.load(Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    timeout(BOUND, all_wait)
+        .await
+        .expect("nobody answers any more");
     server.kill().expect("it is killed");
     let (mut done, mut open) = (Vec::new(), Vec::new());
     while let Some(more) = timeout(BOUND, callers.join_next()).await.expect("it ends") {

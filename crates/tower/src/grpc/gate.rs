@@ -243,6 +243,10 @@ impl<M, P: Params> GrpcGate<M, P> {
             let field = name.as_str();
             let key = in_header(metadata)?
                 .ok_or_else(|| Answer::new(Status::KeyRequired).with_field(field))?;
+            // It names another operation, and its sender counts on that one.
+            if metadata.contains_key(headers::FINGERPRINT) {
+                return Err(Answer::new(Status::CredentialsDiffer));
+            }
             let keyed = gate.keyed(&subject, &key);
             return match keyed {
                 Ok(keyed) => Ok(Credential::Key {

@@ -240,6 +240,26 @@ async fn a_key_names_the_operation_where_the_gate_takes_keys() {
 }
 
 #[tokio::test]
+async fn a_fingerprint_is_refused_where_the_gate_takes_keys() {
+    let world = World::new();
+    let runs = counter();
+    let layer = GrpcLayer::new().with_method(PATH, GrpcGate::by_key(world.gate.clone(), transfer));
+    let service = wrapped(&layer, &runs, |_, _| async { Ok(reply(&["paid"])) });
+    let fingerprint = world.fingerprint().await;
+    let key = "8e03978e-40d5-43dd-bc93-6894a57f9324";
+    for (key, word) in [(Some(key), "credentials_differ"), (None, "key_required")] {
+        let mut request = confirm(&fingerprint);
+        if let Some(key) = key {
+            let key = HeaderValue::from_static(key);
+            request.headers_mut().insert("idempotency-key", key);
+        }
+        let got = send(service.clone(), request).await;
+        assert_eq!((got.code(), got.word()), (Code::InvalidArgument, word));
+    }
+    assert_eq!(count(&runs), 0);
+}
+
+#[tokio::test]
 async fn a_key_that_is_none_is_named_and_nothing_runs() {
     let world = World::new();
     let runs = counter();
