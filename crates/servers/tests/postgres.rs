@@ -63,7 +63,7 @@ fn in_a_frozen_one_also_the_statements_under_way_stand_still() {
     let server = Postgres::start().expect("it starts");
     let mut busy = Command::new("psql")
         .args([server.url(), "-AtXc"])
-        .arg("SELECT 'begun' FROM pg_sleep(0.3)")
+        .arg("SELECT 'begun' FROM pg_sleep(3)")
         .stdout(Stdio::piped())
         .spawn()
         .expect("psql is there");
@@ -71,7 +71,8 @@ fn in_a_frozen_one_also_the_statements_under_way_stand_still() {
                   AND pid <> pg_backend_pid()";
     common::eventually("the statement", || sql(server.url(), active) == "1");
     server.freeze().expect("it freezes");
-    thread::sleep(Duration::from_millis(600));
+    // By now it would have ended.
+    thread::sleep(Duration::from_millis(3_300));
     assert_eq!(busy.try_wait().expect("it is ours"), None);
     server.thaw().expect("it thaws");
     let output = busy.wait_with_output().expect("it ends");

@@ -23,6 +23,8 @@ pub use pgbouncer::{PgBouncer, PgBouncerStarter};
 
 /// The superuser, and whose database it is.
 const USER: &str = "counterfoil";
+/// Where the data is, in the directory of a server.
+const DATA: &str = "data";
 /// As what a primary knows its standby.
 const STANDBY: &str = "standby";
 /// How long making a fresh cluster of databases may take, or a copy of one.
@@ -264,21 +266,18 @@ fn copy(programs: &Path, account: Account, directory: &Path, primary: u16) -> Re
     bounded::run(&mut command, &directory.join("copy.log"), INITDB)
 }
 
-/// A program that fills the directory for data.
+/// A program that fills the directory for data. It names it from where it stands: by a whole path it would make again what
+/// was removed because we are gone.
 fn maker(program: &Path, account: Account, directory: &Path) -> Command {
     let words = account.command(program);
     let (program, rest) = words.split_first().expect("a command names a program");
     let mut command = Command::new(program);
-    command
-        .args(rest)
-        .arg("-D")
-        .arg(data(directory))
-        .current_dir(directory);
+    command.args(rest).args(["-D", DATA]).current_dir(directory);
     command
 }
 
 fn data(directory: &Path) -> PathBuf {
-    directory.join("data")
+    directory.join(DATA)
 }
 
 fn url(port: u16) -> String {
