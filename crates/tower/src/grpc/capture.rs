@@ -124,6 +124,11 @@ async fn hand_on(
         let frame = tokio::select! {
             biased;
             () = &mut lease_lost, if !is_read => return None,
+            // Heard at once, and not with the next frame, which may never come.
+            () = reader.gone(), if is_read => {
+                is_read = false;
+                continue;
+            }
             frame = body.frame() => frame,
         };
         match frame {
@@ -174,4 +179,56 @@ fn joined(frames: &VecDeque<Bytes>) -> Bytes {
         all.extend_from_slice(frame);
     }
     all.freeze()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use http_body::Frame;
+    use tokio::time::{pause, timeout};
+
+    use super::*;
+
+    /// One message, and then neither more nor an end.
+    struct Stalls(bool);
+
+    impl HttpBody for Stalls {
+        type Data = Bytes;
+        type Error = BoxError;
+
+        fn poll_frame(
+            mut self: std::pin::Pin<&mut Self>,
+            _: &mut std::task::Context<'_>,
+        ) -> std::task::Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+            if std::mem::replace(&mut self.0, true) {
+                return std::task::Poll::Pending;
+            }
+            std::task::Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"a message")))))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_reply_that_stalls_and_that_nobody_reads_is_left_when_the_lease_is_lost() {
+        pause();
+        let limits = Limits {
+            bytes: 1024,
+            time: Duration::from_secs(1),
+        };
+        let (early, told) = oneshot::channel();
+        let lease_lost = sleep(Duration::from_secs(30));
+        let reading = capture(Response::new(Stalls(false)), limits, early, lease_lost);
+        let caller = async {
+            let reply = told.await.expect("it goes out before its end");
+            sleep(Duration::from_secs(1)).await;
+            drop(reply.response);
+            // The part that waits to send the trailers outlives the caller.
+            reply.reader
+        };
+        let both = async { tokio::join!(reading, caller) };
+        let (captured, _reader) = timeout(Duration::from_secs(60), both)
+            .await
+            .expect("it does not hold its place for ever");
+        assert!(captured.code().is_none(), "it broke off");
+    }
 }

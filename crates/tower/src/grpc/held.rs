@@ -64,6 +64,11 @@ pub(super) fn body(frames: VecDeque<Bytes>) -> (Reader, Held) {
 }
 
 impl Reader {
+    /// Waits until the caller has gone away.
+    pub(super) async fn gone(&self) {
+        self.frames.closed().await;
+    }
+
     /// Sends it, unless the caller has gone away or takes nothing any more. After one frame that was lost no other is sent,
     /// trailers neither. Returns whether there still is a reader.
     pub(super) async fn send(&self, frame: Frame<Bytes>) -> bool {
