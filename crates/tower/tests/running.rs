@@ -13,9 +13,15 @@ use std::{
 
 use axum::{Router, routing::post};
 use common::{
-    BODY, Script, Step, World, confirm, confirm_at, count, counter, read, response, send, wrapped,
+    BODY, Script, Step, World, agent, confirm, confirm_at, count, counter, read, response, send,
+    wrapped,
 };
-use counterfoil_core::engine::Disposition;
+use counterfoil_core::{
+    Owner,
+    engine::Disposition,
+    lifecycle::Verdict,
+    store::{Resolution, Resolved, Store},
+};
 use counterfoil_testkit::Method;
 use counterfoil_tower::{
     Accepted, Body, BoxError, ConfirmLayer, Confirmed, Doubt, Failures, ThisAttempt,
@@ -293,6 +299,38 @@ async fn an_error_of_the_service_goes_to_the_caller_and_leaves_the_outcome_unkno
     let error = service.oneshot(confirm(&fingerprint)).await.unwrap_err();
     assert_eq!(error.to_string(), "broken pipe");
     assert_eq!(world.status(&fingerprint).await, "outcome_unknown");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_after_somebody_else_settled_it_is_answered_from_the_record() {
+    let world = World::new();
+    let fingerprint = world.fingerprint().await;
+    let store = world.store.clone();
+    let service = wrapped(&world.layer(), &counter(), move |attempt, _| {
+        let store = store.clone();
+        async move {
+            attempt.lease_lost().await;
+            let seen = Resolution {
+                id: attempt.operation_id(),
+                owner: Owner::mint(),
+                seen: attempt.epoch(),
+                verdict: Verdict::Done,
+                vouched: false,
+                result: None,
+                result_ref: None,
+                by: Some(agent()),
+                reason: "seen at the bank".to_owned(),
+            };
+            let resolved = store.resolve(&seen).await;
+            assert!(
+                matches!(resolved, Ok(Resolved::Resolved(_))),
+                "{resolved:?}"
+            );
+            Err::<Response<Body>, BoxError>("broken pipe".into())
+        }
+    });
+    let told = send(service, confirm(&fingerprint)).await;
+    assert_eq!(told.word(), "already_completed");
 }
 
 #[tokio::test]

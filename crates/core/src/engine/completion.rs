@@ -82,9 +82,18 @@ async fn settle(run: &Run, outcome: Outcome, result_ref: Option<String>, end: En
                 security::stale_owner(run.lease.id, run.lease.epoch.as_u64());
             }
             let stands = answers::by_id(&run.shared, &run.scope, run.lease.id, run.exp).await;
-            // Somebody settled it as not done, and this process knows better: nobody is to build on that "no".
-            let untrue = matches!(outcome, Outcome::Done(_) | Outcome::Accepted(_))
-                && matches!(stands.executed, Executed::No | Executed::NotYet);
+            let untrue = match outcome {
+                // Somebody settled it as not done, and this process knows better: nobody is to build on that "no".
+                Outcome::Done(_) | Outcome::Accepted(_) => {
+                    matches!(stands.executed, Executed::No | Executed::NotYet)
+                }
+                // Nobody settled anything: the store has lost the record, and knows less than this process.
+                Outcome::Unknown(_) => matches!(
+                    stands.status,
+                    Status::NotStarted | Status::FingerprintExpired | Status::NotFound
+                ),
+                Outcome::Failed(_) | Outcome::NotExecuted => false,
+            };
             let answer = if untrue {
                 ran(run, Status::OutcomeUnknown).with_state(OperationState::Unknown)
             } else {

@@ -7,6 +7,7 @@ mod faults;
 mod giving_back;
 mod identity;
 mod keys;
+mod lost_record;
 mod recovery;
 mod runs;
 mod security;

@@ -143,8 +143,8 @@ where
     };
     let told = told.await;
     match left.take() {
-        // It goes on to the caller, and leaves the outcome unknown.
-        Some(Err(error)) => Err(error),
+        // It goes on to the caller, and leaves the outcome unknown. Of a run that lost its epoch the record says more.
+        Some(Err(error)) if told.own_response => Err(error),
         Some(Ok(captured)) => {
             let doubt = layer.meanings.doubt;
             Ok(deliver::response(
@@ -154,7 +154,7 @@ where
                 &layer.rendering(),
             ))
         }
-        None => Ok(layer.rendering().answer(&told.answer)),
+        Some(Err(_)) | None => Ok(layer.rendering().answer(&told.answer)),
     }
 }
 

@@ -5,9 +5,9 @@ use std::{fmt, sync::Arc, time::Duration};
 use counterfoil_core::{
     Subject,
     answer::{Answer, Status, Wording},
-    engine::{Bound, Gate, Params},
+    engine::{Attempt, Bound, Gate, Params},
 };
-use http::{HeaderMap, HeaderValue};
+use http::{Extensions, HeaderMap, HeaderValue};
 
 use crate::{
     DEFAULT_CAPTURE_TIME, DEFAULT_MAX_RESULT, Failures,
@@ -236,6 +236,7 @@ impl<M, P: Params> GrpcGate<M, P> {
         &self,
         subject: Subject,
         metadata: &HeaderMap,
+        extensions: &Extensions,
     ) -> Result<Credential, Answer> {
         let gate = &self.config.gate;
         if self.config.by_key {
@@ -243,8 +244,9 @@ impl<M, P: Params> GrpcGate<M, P> {
             let field = name.as_str();
             let key = in_header(metadata)?
                 .ok_or_else(|| Answer::new(Status::KeyRequired).with_field(field))?;
-            // It names another operation, and its sender counts on that one.
-            if metadata.contains_key(headers::FINGERPRINT) {
+            // It names another operation, and its sender counts on that one. Inside of another layer it is that layer's.
+            let nested = extensions.get::<Attempt>().is_some();
+            if metadata.contains_key(headers::FINGERPRINT) && !nested {
                 return Err(Answer::new(Status::CredentialsDiffer));
             }
             let keyed = gate.keyed(&subject, &key);

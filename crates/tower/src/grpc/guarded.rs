@@ -6,7 +6,7 @@ use counterfoil_core::{
     answer::{Answer, Status, Wording},
     engine::Params,
 };
-use http::HeaderMap;
+use http::{Extensions, HeaderMap};
 use prost::Message;
 
 use super::{GrpcGate, frame::framed};
@@ -19,6 +19,7 @@ pub(super) trait Guarded: Send + Sync {
         &self,
         subject: Subject,
         metadata: &HeaderMap,
+        extensions: &Extensions,
         message: Bytes,
     ) -> Result<Prepared, Answer>;
 
@@ -45,9 +46,10 @@ where
         &self,
         subject: Subject,
         metadata: &HeaderMap,
+        extensions: &Extensions,
         message: Bytes,
     ) -> Result<Prepared, Answer> {
-        let credential = self.credential(subject, metadata)?;
+        let credential = self.credential(subject, metadata, extensions)?;
         let length = message.len();
         let message = M::decode(message)
             .map_err(|_| Answer::new(Status::ParamsInvalid).with_reason("syntax"))?;

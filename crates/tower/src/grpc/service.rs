@@ -92,7 +92,7 @@ where
             // Nothing is claimed in here: this part may be dropped.
             let call = match read::call(&settings.reading, &parts, body).await {
                 Ok((subject, message)) => gate
-                    .prepare(subject, &parts.headers, message)
+                    .prepare(subject, &parts.headers, &parts.extensions, message)
                     .map_err(Into::into),
                 Err(refusal) => Err(refusal),
             };
@@ -146,10 +146,9 @@ where
             Ok(response)
         }
         told = &mut told => match left.take() {
-            // It goes on to the caller, and leaves the outcome unknown.
-            Some(Err(error)) => Err(error),
-            Some(Ok(own)) => Ok(deliver::reply(&told, Some(own), gate.wording())),
-            None => Ok(deliver::reply(&told, None, gate.wording())),
+            // It goes on to the caller, and leaves the outcome unknown. Of a run that lost its epoch the record says more.
+            Some(Err(error)) if told.own_response => Err(error),
+            left => Ok(deliver::reply(&told, left.and_then(Result::ok), gate.wording())),
         },
     }
 }

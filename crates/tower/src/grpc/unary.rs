@@ -90,7 +90,7 @@ impl<M, P: Params> GrpcGate<M, P> {
     {
         let (metadata, extensions, message) = request.into_parts();
         let ready = subject(extensions.get()).and_then(|subject| {
-            let credential = self.credential(subject, metadata.as_ref())?;
+            let credential = self.credential(subject, metadata.as_ref(), &extensions)?;
             let params = self.bind(message)?;
             self.ready(credential, params)
         });
