@@ -13,6 +13,6 @@ pub mod store;
 mod words;
 
 pub use words::{
-    Clock, Epoch, InvalidKeyId, InvalidOperationId, InvalidScope, InvalidSubject, KeyId,
-    OperationId, Owner, ParamHash, Scope, Subject, SystemClock, Timestamp,
+    Clock, Epoch, InvalidKeyId, InvalidOperationId, InvalidScope, InvalidStep, InvalidSubject,
+    KeyId, OperationId, Owner, ParamHash, Scope, Step, Subject, SystemClock, Timestamp,
 };

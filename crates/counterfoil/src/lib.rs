@@ -27,8 +27,8 @@ pub use counterfoil_core::{answer, engine, fingerprint, idempotency, lifecycle, 
 
 #[doc(inline)]
 pub use counterfoil_core::{
-    Clock, Epoch, InvalidKeyId, InvalidOperationId, InvalidScope, InvalidSubject, KeyId,
-    OperationId, Owner, ParamHash, Scope, Subject, SystemClock, Timestamp,
+    Clock, Epoch, InvalidKeyId, InvalidOperationId, InvalidScope, InvalidStep, InvalidSubject,
+    KeyId, OperationId, Owner, ParamHash, Scope, Step, Subject, SystemClock, Timestamp,
 };
 
 #[cfg(feature = "memory")]

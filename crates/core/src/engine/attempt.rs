@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    Disposition,
+    Disposition, DownstreamKey,
     run::{Run, lock},
 };
 use crate::{
@@ -71,14 +71,14 @@ impl Attempt {
     }
 
     /// The key to send downstream: the operation id, unchanged across every retry of this call and of the operation.
-    /// Taking it makes the attempt dirty.
+    /// Several writes take one [`step`](DownstreamKey::step) each. Taking it makes the attempt dirty.
     ///
     /// # Errors
     ///
     /// [`LeaseLost`] once the lease has lapsed or somebody else has the epoch: send nothing more.
     pub fn downstream_key(&self) -> Result<DownstreamKey, LeaseLost> {
         self.effect_started()?;
-        Ok(DownstreamKey(self.operation_id()))
+        Ok(DownstreamKey::of(self))
     }
 
     /// Says that the first effect is about to leave the process. Makes the attempt dirty.
@@ -179,16 +179,6 @@ impl fmt::Debug for Attempt {
             .field("lease", &self.0.lease)
             .field("number", &self.0.number)
             .finish_non_exhaustive()
-    }
-}
-
-/// The key that goes downstream as `Idempotency-Key`: the operation id, hyphenated, without quotes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct DownstreamKey(OperationId);
-
-impl fmt::Display for DownstreamKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

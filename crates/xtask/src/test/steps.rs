@@ -38,7 +38,7 @@ const HTTP: &str = "COUNTERFOIL_TEST_HTTP";
 const FEATURED: &str = "counterfoil";
 const HASHES: &str = "tests/hash-under-features/Cargo.toml";
 /// Implementations of the specs in another language, and what they check.
-const VERIFIERS: [(&str, &str); 2] = [
+const VERIFIERS: [(&str, &str); 4] = [
     (
         "docs/spec/verify_fingerprint.py",
         "docs/spec/fingerprint-v1.json",
@@ -47,6 +47,11 @@ const VERIFIERS: [(&str, &str); 2] = [
         "docs/spec/verify_idempotency_key.py",
         "docs/spec/idempotency-key-v1.json",
     ),
+    (
+        "docs/spec/verify_downstream_key.py",
+        "docs/spec/downstream-key-v1.json",
+    ),
+    ("docs/spec/verify_grant.py", "docs/spec/grant-v1.json"),
 ];
 /// The service that a client in another language calls, what that client needs, and who names its Python to the test.
 const PAYOUTS: &str = "grpc-payouts";
