@@ -5,6 +5,7 @@
 pub mod answer;
 pub mod engine;
 pub mod fingerprint;
+pub mod grant;
 pub mod idempotency;
 pub mod lifecycle;
 pub mod params;

@@ -10,7 +10,8 @@
 //! - [`engine`]: [`Counterfoil`](engine::Counterfoil), one per process, and its gates, one per action;
 //! - [`lifecycle`]: the states of an operation, as one pure function;
 //! - [`store`]: the contract with whatever keeps the records;
-//! - [`answer`]: what a caller is told.
+//! - [`answer`]: what a caller is told;
+//! - [`grant`]: the signed header by which a service downstream knows that a write came through a gate.
 //!
 //! Features change no behaviour; they add what they name:
 //!
@@ -23,7 +24,9 @@
 //! - `grpc`: the layer and the helper for services on tonic, as `counterfoil::tower::grpc`.
 
 #[doc(inline)]
-pub use counterfoil_core::{answer, engine, fingerprint, idempotency, lifecycle, params, store};
+pub use counterfoil_core::{
+    answer, engine, fingerprint, grant, idempotency, lifecycle, params, store,
+};
 
 #[doc(inline)]
 pub use counterfoil_core::{

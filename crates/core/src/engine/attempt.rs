@@ -11,7 +11,7 @@ use super::{
     run::{Run, lock},
 };
 use crate::{
-    Epoch, OperationId, Scope, Subject,
+    Epoch, OperationId, Scope, Subject, Timestamp,
     store::{Annotated, Annotation, Fence, StoreError},
 };
 
@@ -150,6 +150,11 @@ impl Attempt {
     #[must_use]
     pub fn declared(&self) -> Option<Disposition> {
         lock(&self.0.progress.word).declared
+    }
+
+    /// By the engine's clock.
+    pub(super) fn now(&self) -> Timestamp {
+        self.0.shared.clock.now()
     }
 
     /// Ends when the lease has lapsed or somebody else has the epoch. A handler that can stop sending should then, and

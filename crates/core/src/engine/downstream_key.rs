@@ -3,7 +3,10 @@
 use std::fmt;
 
 use super::{Attempt, LeaseLost};
-use crate::{Epoch, InvalidStep, OperationId, Step};
+use crate::{
+    Epoch, InvalidStep, OperationId, Step,
+    grant::{Grant, GrantKeys, GrantLifeError, GrantRequest, GrantTerms},
+};
 
 /// The key that goes downstream as `Idempotency-Key`: the operation id, hyphenated, without quotes.
 ///
@@ -90,6 +93,47 @@ impl DownstreamKey {
     pub fn check_lease(&self) -> Result<(), LeaseLost> {
         self.attempt.effect_started()
     }
+
+    /// A grant for one write under this key: what a service downstream asks for that takes no write but through the gate.
+    /// It carries the operation id, the step's name and the epoch of this run.
+    ///
+    /// ```
+    /// use counterfoil_core::{
+    ///     engine::{DownstreamKey, GrantRefused},
+    ///     grant::{Audience, Grant, GrantKeys, GrantRequest},
+    /// };
+    ///
+    /// const LEDGER: Audience = Audience::new("ledger");
+    ///
+    /// fn header(key: &DownstreamKey, keys: &GrantKeys, body: &[u8]) -> Result<Grant, GrantRefused> {
+    ///     key.grant(keys, &GrantRequest::new(&LEDGER, "POST", "/entries").with_body(body))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`GrantRefused::LeaseLost`] once the lease of its run has lapsed or somebody else has the epoch;
+    /// [`GrantRefused::Life`] if the life that is asked for is out of bounds.
+    pub fn grant(&self, keys: &GrantKeys, request: &GrantRequest) -> Result<Grant, GrantRefused> {
+        let now = self.attempt.now();
+        let operation_id = self.operation_id();
+        let terms = GrantTerms::new(operation_id, self.epoch(), self.step.clone(), request, now)?;
+        // Last: what is minted was asked for while the lease ran.
+        self.check_lease()?;
+        Ok(keys.issue(&terms))
+    }
+}
+
+/// No grant was minted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GrantRefused {
+    /// The lease has lapsed or somebody else has the epoch: send nothing more.
+    #[error(transparent)]
+    LeaseLost(#[from] LeaseLost),
+    /// It would live too long, or not long enough.
+    #[error(transparent)]
+    Life(#[from] GrantLifeError),
 }
 
 impl PartialEq for DownstreamKey {

@@ -45,7 +45,7 @@ pub use completion::Settled;
 pub use config::ConfigError;
 pub use counterfoil::{Counterfoil, StillRunning};
 pub use counterfoil_builder::CounterfoilBuilder;
-pub use downstream_key::DownstreamKey;
+pub use downstream_key::{DownstreamKey, GrantRefused};
 pub use execution::{Execution, Running};
 pub use gate::{Gate, Preview, Verdict};
 pub use gate_builder::{ApprovalTime, GateBuilder, Recovery};
