@@ -14,11 +14,14 @@ use super::venv;
 
 /// The program that black-box tests start.
 const GATEWAY: &str = "transfer-gateway";
+/// The ledger that some of them let it send transfers to.
+const GRANTED_LEDGER: &str = "granted-ledger";
 /// The tests that start it.
 const BLACK_BOX: &str = "tests";
 /// Those of them that ask nothing of the store but to be one.
 const FOR_ANY_STORE: &[&str] = &[
     "credentials",
+    "granted",
     "hostile",
     "lifecycle",
     "outcomes",
@@ -172,7 +175,11 @@ fn docs(context: &Context, bound: Bound) -> Result<(), Failure> {
 }
 
 fn build(context: &Context, bound: Bound) -> Result<(), Failure> {
-    cargo(context, bound, &["build", "-p", GATEWAY])
+    cargo(
+        context,
+        bound,
+        &["build", "-p", GATEWAY, "-p", GRANTED_LEDGER],
+    )
 }
 
 /// Everything but benchmarks, which take long and prove nothing here. The programs are built first, so that black-box
