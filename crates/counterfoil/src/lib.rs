@@ -22,6 +22,7 @@
 //! - `tower`, on by default: the layer for HTTP handlers, as `counterfoil::tower`.
 //! - `axum`: extractors for axum handlers, and path values as its router found them.
 //! - `grpc`: the layer and the helper for services on tonic, as `counterfoil::tower::grpc`.
+//! - `reqwest`: requests of that client under a downstream key, as `counterfoil::tower::reqwest`.
 
 #[doc(inline)]
 pub use counterfoil_core::{

@@ -130,6 +130,8 @@ pub use body::{Body, BoxError};
 pub use confirm::{
     Accepted, Confirm, ConfirmLayer, DEFAULT_CAPTURE_TIME, DEFAULT_MAX_RESULT, Doubt, Failures,
 };
+#[cfg(feature = "reqwest")]
+pub use downstream::reqwest;
 pub use downstream::{
     DownstreamError, DownstreamFuture, DownstreamKeyLayer, DownstreamKeyed, NotSent,
 };

@@ -2,6 +2,8 @@
 
 mod error;
 mod layer;
+#[cfg(feature = "reqwest")]
+pub mod reqwest;
 mod service;
 
 pub use error::{DownstreamError, NotSent};

@@ -71,13 +71,17 @@ fn set<B>(request: &mut Request<B>) -> Result<(), NotSent> {
             Err(NotSent::HeaderPresent)
         };
     }
-    let value = HeaderValue::try_from(key.to_string());
-    let value = value.expect("hex digits and hyphens make a header value");
     request
         .headers_mut()
-        .insert(headers::IDEMPOTENCY_KEY, value);
+        .insert(headers::IDEMPOTENCY_KEY, value_of(&key));
     request.extensions_mut().insert(SetByUs(key.id()));
     Ok(())
+}
+
+/// The key as it is sent: no quotes, as most providers take it.
+pub(super) fn value_of(key: &DownstreamKey) -> HeaderValue {
+    let value = HeaderValue::try_from(key.to_string());
+    value.expect("hex digits and hyphens make a header value")
 }
 
 /// Whether the same layer further out set it, to this key, and nobody touched it since.
