@@ -67,6 +67,8 @@ mod http_texts {
     mod unit_testing {}
     #[doc = include_str!("../../../docs/guides/08-idempotency-keys.md")]
     mod idempotency_keys {}
+    #[doc = include_str!("../../../docs/guides/12-downstream.md")]
+    mod downstream {}
 }
 
 #[cfg(all(doctest, feature = "memory"))]
