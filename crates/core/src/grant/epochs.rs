@@ -82,7 +82,7 @@ struct Entry {
 }
 
 impl RecentEpochs {
-    /// How many operations are remembered, unless told otherwise: some 10 MiB.
+    /// How many operations are remembered, unless told otherwise.
     pub const DEFAULT_MOST: usize = 100_000;
     /// How long an operation is remembered.
     pub const KEPT: Duration = Duration::from_secs(2 * GrantTerms::MAX_LIFE.as_secs());
