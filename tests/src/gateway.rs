@@ -8,7 +8,6 @@ use std::{
 
 use crate::{
     Call, Caller, Program, Raw, RawHttp2, Reply, process::Running, secrets::Secrets, store, until,
-    wait::until_blocking,
 };
 
 /// A gateway on a free port of the loopback. When it is dropped it ends, and its log is searched for what must not
@@ -63,16 +62,29 @@ impl Gateway {
         Self::of(program.with_env("COUNTERFOIL_KEYS", keys), secrets)
     }
 
+    /// Starts one that sends its transfers to a ledger of its own, with these grant keys and further arguments.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[must_use]
+    pub fn start_with_ledger(at: SocketAddr, grant_keys: &str, arguments: &[&str]) -> Self {
+        let secrets = Secrets::default();
+        secrets.keep_keys(grant_keys);
+        let fixed = ["--chaos", "--listen", "127.0.0.1:0", "--ledger-url"];
+        let url = format!("http://{at}");
+        let given = fixed.into_iter().chain([&*url]);
+        let given = given.chain(arguments.iter().copied()).map(str::to_owned);
+        let program = Program::gateway(given.chain(store::arguments(arguments)));
+        Self::of(
+            program.with_env("COUNTERFOIL_GRANT_KEYS", grant_keys),
+            secrets,
+        )
+    }
+
     fn of(program: Program, secrets: Secrets) -> Self {
         let mut running = program.start();
-        let address = until_blocking(|| match listening(&running.stdout.so_far()) {
-            Some(address) => Some(Some(address)),
-            None => running.has_ended().map(|_| None),
-        });
-        let Some(Some(address)) = address else {
-            let (stdout, stderr) = running.output();
-            panic!("the gateway doesn't listen\n{stdout}\n{stderr}");
-        };
+        let address = running.listening("gateway");
         Self {
             running,
             address,
@@ -231,13 +243,6 @@ impl Drop for Gateway {
 )]
 fn to_test_output(line: &str) {
     eprintln!("gateway: {line}");
-}
-
-fn listening(stdout: &str) -> Option<SocketAddr> {
-    let whole_lines = &stdout[..=stdout.rfind('\n')?];
-    whole_lines
-        .lines()
-        .find_map(|line| line.strip_prefix("listening on http://")?.parse().ok())
 }
 
 /// A new path for a file in the directory for temporary files, removed when this is dropped.

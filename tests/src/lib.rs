@@ -11,6 +11,7 @@
 mod call;
 mod caller;
 mod gateway;
+mod granted_ledger;
 mod params;
 mod previewed;
 mod process;
@@ -24,6 +25,7 @@ mod wait;
 pub use call::{Call, Cut, Reply};
 pub use caller::Caller;
 pub use gateway::{Gateway, Scratch};
+pub use granted_ledger::GrantedLedger;
 pub use params::{odd_pieces, transfer, with};
 pub use previewed::Previewed;
 pub use process::{Finished, Program};

@@ -3,6 +3,7 @@
 use std::{
     ffi::OsStr,
     io::{BufRead, BufReader, Read},
+    net::SocketAddr,
     path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex, PoisonError},
@@ -10,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use crate::wait::{PATIENCE, within_blocking};
+use crate::wait::{PATIENCE, until_blocking, within_blocking};
 
 /// A program, the built transfer gateway most of the time, not started yet.
 #[derive(Debug)]
@@ -34,15 +35,25 @@ impl Program {
     ///
     /// If it is not built.
     pub fn gateway<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Self {
-        let mut command = Command::new(path());
+        let mut command = Command::new(path("transfer-gateway"));
         // Settings of the machine change no test.
         command
             .env_remove("COUNTERFOIL_KEYS")
             .env_remove("COUNTERFOIL_STORE")
+            .env_remove("COUNTERFOIL_GRANT_KEYS")
             .env_remove("RUST_LOG")
             .env_remove("NO_COLOR");
         command.args(arguments).stdin(Stdio::null());
         Self(command)
+    }
+
+    /// The ledger that takes grants, likewise.
+    ///
+    /// # Panics
+    ///
+    /// If it is not built.
+    pub fn granted_ledger<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Self {
+        Self::other(path("granted-ledger"), arguments)
     }
 
     /// Another program, which gets nothing of this process's environment.
@@ -108,16 +119,16 @@ impl Program {
 }
 
 /// In the directory of this test's own build: a test stands in `deps` under it.
-fn path() -> PathBuf {
+fn path(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a test knows its own path");
     let profile = test
         .parent()
         .and_then(|deps| deps.parent())
         .expect("a test stands in deps");
-    let program = profile.join(format!("transfer-gateway{}", std::env::consts::EXE_SUFFIX));
+    let program = profile.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     assert!(
         program.is_file(),
-        "the program under test is not built: run `cargo build -p transfer-gateway` first"
+        "the program under test is not built: run `cargo build -p {name}` first"
     );
     program
 }
@@ -141,6 +152,19 @@ impl Running {
             .expect("a child that wasn't waited for can be signalled");
     }
 
+    /// Waits until it says where it listens.
+    pub(crate) fn listening(&mut self, name: &str) -> SocketAddr {
+        let address = until_blocking(|| match listening(&self.stdout.so_far()) {
+            Some(address) => Some(Some(address)),
+            None => self.has_ended().map(|_| None),
+        });
+        let Some(Some(address)) = address else {
+            let (stdout, stderr) = self.output();
+            panic!("the {name} doesn't listen\n{stdout}\n{stderr}");
+        };
+        address
+    }
+
     /// Whether it has ended by now.
     pub(crate) fn has_ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().expect("a child can be waited for")
@@ -159,6 +183,13 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.output();
     }
+}
+
+fn listening(stdout: &str) -> Option<SocketAddr> {
+    let whole_lines = &stdout[..=stdout.rfind('\n')?];
+    whole_lines
+        .lines()
+        .find_map(|line| line.strip_prefix("listening on http://")?.parse().ok())
 }
 
 /// What a process prints, line by line, as it comes.

@@ -5,6 +5,7 @@
 pub mod answer;
 pub mod engine;
 pub mod fingerprint;
+pub mod grant;
 pub mod idempotency;
 pub mod lifecycle;
 pub mod params;
@@ -13,6 +14,6 @@ pub mod store;
 mod words;
 
 pub use words::{
-    Clock, Epoch, InvalidKeyId, InvalidOperationId, InvalidScope, InvalidSubject, KeyId,
-    OperationId, Owner, ParamHash, Scope, Subject, SystemClock, Timestamp,
+    Clock, Epoch, InvalidKeyId, InvalidOperationId, InvalidScope, InvalidStep, InvalidSubject,
+    KeyId, OperationId, Owner, ParamHash, Scope, Step, Subject, SystemClock, Timestamp,
 };

@@ -10,7 +10,8 @@
 //! - [`engine`]: [`Counterfoil`](engine::Counterfoil), one per process, and its gates, one per action;
 //! - [`lifecycle`]: the states of an operation, as one pure function;
 //! - [`store`]: the contract with whatever keeps the records;
-//! - [`answer`]: what a caller is told.
+//! - [`answer`]: what a caller is told;
+//! - [`grant`]: the signed header by which a service downstream knows that a write came through a gate.
 //!
 //! Features change no behaviour; they add what they name:
 //!
@@ -21,14 +22,17 @@
 //! - `tower`, on by default: the layer for HTTP handlers, as `counterfoil::tower`.
 //! - `axum`: extractors for axum handlers, and path values as its router found them.
 //! - `grpc`: the layer and the helper for services on tonic, as `counterfoil::tower::grpc`.
-
-#[doc(inline)]
-pub use counterfoil_core::{answer, engine, fingerprint, idempotency, lifecycle, params, store};
+//! - `reqwest`: requests of that client under a downstream key, as `counterfoil::tower::reqwest`.
 
 #[doc(inline)]
 pub use counterfoil_core::{
-    Clock, Epoch, InvalidKeyId, InvalidOperationId, InvalidScope, InvalidSubject, KeyId,
-    OperationId, Owner, ParamHash, Scope, Subject, SystemClock, Timestamp,
+    answer, engine, fingerprint, grant, idempotency, lifecycle, params, store,
+};
+
+#[doc(inline)]
+pub use counterfoil_core::{
+    Clock, Epoch, InvalidKeyId, InvalidOperationId, InvalidScope, InvalidStep, InvalidSubject,
+    KeyId, OperationId, Owner, ParamHash, Scope, Step, Subject, SystemClock, Timestamp,
 };
 
 #[cfg(feature = "memory")]
@@ -63,6 +67,8 @@ mod http_texts {
     mod unit_testing {}
     #[doc = include_str!("../../../docs/guides/08-idempotency-keys.md")]
     mod idempotency_keys {}
+    #[doc = include_str!("../../../docs/guides/12-downstream.md")]
+    mod downstream {}
 }
 
 #[cfg(all(doctest, feature = "memory"))]

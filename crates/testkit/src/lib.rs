@@ -6,11 +6,13 @@
 //! - [`mod@conformance`] is the suite; [`conformance!`] expands it into tests.
 //! - [`lockstep`] plays random calls on a store and on the reference, and compares.
 //! - [`races`] lets many callers ask for the same operations at once.
+//! - [`killed`] ends a process in the middle of a handler.
 //! - [`Testimony`] notes what a store said while its server failed, and holds it to that.
 
 mod clock;
 pub mod conformance;
 mod flaky;
+pub mod killed;
 pub mod lockstep;
 pub mod races;
 mod testimony;

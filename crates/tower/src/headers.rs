@@ -2,19 +2,34 @@
 
 use std::collections::HashSet;
 
-use counterfoil_core::answer::Answer;
+use counterfoil_core::{answer::Answer, grant::Grant};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// The request header that carries the fingerprint.
 pub const FINGERPRINT: HeaderName = HeaderName::from_static("counterfoil-fingerprint");
 /// The request header that carries the idempotency key, where the caller makes one.
 pub const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+/// The request header that carries a grant, to services downstream that take no write without one.
+pub const GRANT: HeaderName = HeaderName::from_static("counterfoil-grant");
 /// On every answer, every run and every replay: the status of its answer, in one word.
 pub const STATUS: HeaderName = HeaderName::from_static("counterfoil-status");
 /// On every answer, run and replay whose operation is known: its id.
 pub const OPERATION_ID: HeaderName = HeaderName::from_static("counterfoil-operation-id");
 /// On a verbatim replay: `true`.
 pub const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// A grant as the value of [`GRANT`], which logs of the request don't show.
+///
+/// # Panics
+///
+/// Never: a grant has letters, digits and `. _ -` only.
+#[must_use]
+pub fn grant_value(grant: &Grant) -> HeaderValue {
+    let value = HeaderValue::try_from(grant.as_str());
+    let mut value = value.expect("a grant makes a header value");
+    value.set_sensitive(true);
+    value
+}
 
 /// Headers that speak of the connection, the moment or the caller of the first response, and of no later one.
 ///
@@ -102,7 +117,7 @@ pub(crate) fn kept(headers: &HeaderMap) -> HeaderMap {
 /// Logs of the request don't show them then, however often they stand there.
 pub(crate) fn hide_credentials(headers: &mut HeaderMap) {
     for (name, value) in headers {
-        if [FINGERPRINT, IDEMPOTENCY_KEY].contains(name) {
+        if [FINGERPRINT, IDEMPOTENCY_KEY, GRANT].contains(name) {
             value.set_sensitive(true);
         }
     }

@@ -6,6 +6,8 @@
 //!   hanging up; its response is kept, and every retry gets it.
 //! - [`KeyLayer`] does so for callers that are programs, and send an idempotency key.
 //! - [`StatusService`] and [`CancelService`] speak to an operation's own subject.
+//! - [`DownstreamKeyLayer`] is for clients: what a handler sends goes under its operation's key.
+//! - [`GrantLayer`] is for services downstream: they take no write but through a gate.
 //!
 //! ```
 //! use axum::{Router, routing::{get_service, post, post_service}};
@@ -102,14 +104,16 @@
 //! - Headers of the first call are not replayed: hop-by-hop ones but `Trailer`, `Date`, `Age`, `Set-Cookie`, those of
 //!   authentication, CORS and tracing, `Server-Timing`. A replay computes its own `Content-Length`.
 //!
-//! The modules: `request` reads, `confirm` checks (`keyed` by key), `run` claims and runs, `stored_response` is what is kept of a response,
+//! The modules: `downstream` is the client's side, `granted` that of the service behind it. `request` reads, `confirm` checks (`keyed` by key), `run` claims and runs, `stored_response` is what is kept of a response,
 //! `http_answer` writes what a caller is told.
 
 mod body;
 mod confirm;
+mod downstream;
 #[cfg(feature = "axum")]
 mod extract;
 mod future;
+mod granted;
 #[cfg(feature = "grpc")]
 pub mod grpc;
 pub mod headers;
@@ -126,9 +130,15 @@ pub use body::{Body, BoxError};
 pub use confirm::{
     Accepted, Confirm, ConfirmLayer, DEFAULT_CAPTURE_TIME, DEFAULT_MAX_RESULT, Doubt, Failures,
 };
+#[cfg(feature = "reqwest")]
+pub use downstream::reqwest;
+pub use downstream::{
+    DownstreamError, DownstreamFuture, DownstreamKeyLayer, DownstreamKeyed, NotSent,
+};
 #[cfg(feature = "axum")]
 pub use extract::{Confirmed, ThisAttempt};
 pub use future::ResponseFuture;
+pub use granted::{GrantChecked, GrantLayer, Granted};
 pub use http_answer::{Form, PROBLEM_TYPES, Replay, answer_response, http_status};
 pub use keyed::KeyLayer;
 pub use preview::PreviewService;

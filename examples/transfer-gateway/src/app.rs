@@ -22,11 +22,13 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    auth, chaos,
+    auth,
+    books::Books,
+    chaos, granted_ledger,
     later::not_implemented,
     ledger::Ledger,
     operations,
-    options::{Options, Times},
+    options::Options,
     reply,
     ticket::{self, Nothing, Ticket},
     transfer::{self, Transfer},
@@ -41,7 +43,7 @@ struct Parts {
     counterfoil: Counterfoil,
     gate: Gate<Transfer>,
     tickets: TicketGates,
-    ledger: Ledger,
+    books: Books,
 }
 
 /// One for each action.
@@ -68,7 +70,7 @@ impl App {
         options: &Options,
         store: Arc<dyn Store>,
         keys: Keyring,
-        ledger: Ledger,
+        books: impl Into<Books>,
     ) -> Result<Self, ConfigError> {
         let counterfoil = Counterfoil::builder(store, keys)
             .with_wording(options.language.wording())
@@ -88,7 +90,7 @@ impl App {
             counterfoil,
             gate,
             tickets,
-            ledger,
+            books: books.into(),
         })))
     }
 
@@ -100,8 +102,13 @@ impl App {
         &self.0.gate
     }
 
+    /// The ledger of this process.
     pub(crate) fn ledger(&self) -> &Ledger {
-        &self.0.ledger
+        self.0.books.here()
+    }
+
+    pub(crate) fn books(&self) -> &Books {
+        &self.0.books
     }
 
     pub(crate) fn wording(&self) -> &Wording {
@@ -195,7 +202,7 @@ impl App {
 fn timed<P>(gate: GateBuilder<P>, options: &Options) -> GateBuilder<P> {
     let times = &options.times;
     let gate = gate
-        .with_lease_time(lease_time(times))
+        .with_lease_time(lease_time(options))
         .with_retention(times.retention)
         .with_wait(times.wait);
     // Whoever started it said so, by --accept-lost-writes.
@@ -218,8 +225,13 @@ fn ticket_gate<P: Params>(
         .build()
 }
 
-fn lease_time(times: &Times) -> LeaseTime {
-    let time = LeaseTime::for_downstream(WORST_CASE, OWN_TIMEOUT, BACKOFF_TOTAL)
+fn lease_time(options: &Options) -> LeaseTime {
+    let times = &options.times;
+    let worst = match options.ledger_at {
+        Some(_) => granted_ledger::WORST_CASE,
+        None => WORST_CASE,
+    };
+    let time = LeaseTime::for_downstream(worst, OWN_TIMEOUT, BACKOFF_TOTAL)
         .with_lease(times.lease)
         .with_max_run(times.max_run);
     if times.renewed {
@@ -265,11 +277,13 @@ async fn effects(
         let sentence = "the query is operation_id=ID, with an operation's id";
         return reply::error(StatusCode::BAD_REQUEST, "query_malformed", sentence);
     };
-    let effects = app.ledger().effects(subject.tenant(), of).await;
-    reply::json(
-        StatusCode::OK,
-        &json!({"count": effects.len(), "effects": effects}),
-    )
+    match app.books().effects(subject.tenant(), of).await {
+        Ok(effects) => reply::json(
+            StatusCode::OK,
+            &json!({"count": effects.len(), "effects": effects}),
+        ),
+        Err(error) => reply::ledger_out_of_reach(&error),
+    }
 }
 
 /// What the types of problem details lead to.

@@ -59,13 +59,13 @@ pub(crate) async fn carry_out(app: &App, attempt: &Attempt, work: Work, chaos: C
 /// The usual way: key, effect, answer.
 async fn settle(app: &App, attempt: &Attempt, work: Work, chaos: &Chaos) -> Response {
     // The ledger stands for what is downstream, and knows the operation by this key. No key, no effect: the lease is lost.
-    if attempt.downstream_key().is_err() {
+    let Ok(key) = attempt.downstream_key() else {
         return work.left(attempt, Disposition::NotExecuted, StatusCode::CONFLICT);
-    }
+    };
     // A short text of ours fits.
     let _ = attempt.set_result_ref(work.reference.as_str());
     let effect = Effect::of(attempt, work.deed.clone());
-    match app.ledger().append(effect).await {
+    match app.books().append(&key, effect).await {
         Ok(()) => match chaos.says {
             Some(Says::Status(status)) if !status.is_success() => work.refusal(
                 status,
@@ -91,6 +91,10 @@ async fn settle(app: &App, attempt: &Attempt, work: Work, chaos: &Chaos) -> Resp
 
 /// 202: the effect comes later, and its receipt ends the operation.
 fn accept(app: &App, attempt: &Attempt, work: Work, chaos: &Chaos) -> Response {
+    // By then the lease is over, and no grant is minted: that ledger takes what is written at once.
+    if app.books().goes_elsewhere(&work.deed) {
+        return work.left(attempt, Disposition::NotExecuted, StatusCode::CONFLICT);
+    }
     if attempt.downstream_key().is_err() {
         return work.left(attempt, Disposition::NotExecuted, StatusCode::CONFLICT);
     }

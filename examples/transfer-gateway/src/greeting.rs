@@ -52,6 +52,8 @@ Options:
                             users of the machine [memory:]
   --accept-lost-writes      needed for Redis alone, which may lose a claim that it acknowledged
   --ledger PATH             appends effects to this file, one JSON line each [in memory]
+  --ledger-url URL          sends transfers to the ledger there, which takes no write without a grant: see
+                            examples/granted-ledger; the grant keys, KID=HEX[,…], are in ${grants}
   --keys KID=HEX[,…]        signing keys of 32 to 64 bytes, the first signs; else ${variable},
                             which other users of the machine can't see; else a random one
   --fingerprint-ttl TIME    how long a fingerprint lives [15m]
@@ -71,6 +73,7 @@ Options of later versions: --approval-ttl and --audit are refused, and --ledger-
 take only what holds today: fenced, manual and 0s.
 ",
         variable = keys::VARIABLE,
+        grants = keys::GRANTS,
         store = store::VARIABLE
     )
 }

@@ -5,6 +5,7 @@
 use counterfoil::{
     KeyId,
     fingerprint::{Key, Keyring, SignedUntil},
+    grant::{GrantKey, GrantKeys},
 };
 use tracing::warn;
 
@@ -12,6 +13,9 @@ use crate::options::KeysText;
 
 /// Where keys are looked for when `--keys` is not given.
 pub(crate) const VARIABLE: &str = "COUNTERFOIL_KEYS";
+
+/// Where the keys of grants are, which the ledger of another process has too.
+pub(crate) const GRANTS: &str = "COUNTERFOIL_GRANT_KEYS";
 
 /// Keys that can't be used, in a sentence.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +33,17 @@ pub(crate) fn load(given: Option<&KeysText>) -> Result<Option<Keyring>, KeysErro
     std::env::var_os(VARIABLE)
         .map(|text| named(VARIABLE, &text.to_string_lossy()))
         .transpose()
+}
+
+/// The keys of grants.
+pub(crate) fn load_for_grants() -> Result<GrantKeys, KeysError> {
+    let of = |problem| KeysError {
+        source_name: GRANTS,
+        problem,
+    };
+    let text = std::env::var(GRANTS)
+        .map_err(|_| of("--ledger-url needs grant keys there, as KID=HEX[,…]".to_owned()))?;
+    parse_for_grants(&text).map_err(of)
 }
 
 /// Says what it means that nobody named any.
@@ -67,13 +82,36 @@ fn parse(text: &str) -> Result<Keyring, String> {
     ring.ok_or_else(|| "there is no key".to_owned())
 }
 
+/// Likewise; the first mints.
+fn parse_for_grants(text: &str) -> Result<GrantKeys, String> {
+    let mut keys: Option<GrantKeys> = None;
+    for (index, part) in text.split(',').enumerate() {
+        let place = |problem| format!("key {}: {problem}", index + 1);
+        let (id, hex) = split(part).map_err(place)?;
+        let key = GrantKey::from_hex(id.clone(), hex);
+        let key = key.map_err(|error| place(format!("{id}: {error}")))?;
+        keys = Some(match keys {
+            None => GrantKeys::new(key),
+            Some(keys) => keys
+                .with_verifying(key)
+                .map_err(|error| place(error.to_string()))?,
+        });
+    }
+    keys.ok_or_else(|| "there is no key".to_owned())
+}
+
 fn key(part: &str) -> Result<Key, String> {
+    let (id, hex) = split(part)?;
+    Key::from_hex(id.clone(), hex).map_err(|error| format!("{id}: {error}"))
+}
+
+fn split(part: &str) -> Result<(KeyId, &str), String> {
     let Some((id, hex)) = part.split_once('=') else {
         return Err("write it as KID=HEX".to_owned());
     };
     let id = KeyId::parse(id)
         .map_err(|_| "its id is not 1 to 16 of the characters A-Z a-z 0-9 _ -".to_owned())?;
-    Key::from_hex(id.clone(), hex).map_err(|error| format!("{id}: {error}"))
+    Ok((id, hex))
 }
 
 #[cfg(test)]
@@ -111,6 +149,10 @@ mod tests {
             let problem = parse(&text).expect_err("a bad key");
             assert!(problem.starts_with(words), "{problem}");
             assert!(!problem.contains("a7a7"), "{problem}");
+            // Grant keys are read by the same rules.
+            let same = parse_for_grants(&text).expect_err("a bad key");
+            assert!(same.starts_with(words), "{same}");
+            assert!(!same.contains("a7a7"), "{same}");
         }
     }
 }

@@ -10,13 +10,16 @@
 //! Programs file tickets beside it, each under an idempotency key of their own.
 //!
 //! A request's way: [`server`], [`auth`], [`app`] (the routes), the layer of [`counterfoil::tower`], then
-//! [`transfer`] or [`ticket`], whose handlers write to the [`ledger`] by [`carry_out`]. [`chaos`] breaks that on request.
+//! [`transfer`] or [`ticket`], whose handlers write to the [`books`] by [`carry_out`]: the [`ledger`] here, or the
+//! [`granted_ledger`] of another process. [`chaos`] breaks that on request.
 
 mod app;
 mod auth;
+mod books;
 mod carry_out;
 mod chaos;
 mod demo;
+mod granted_ledger;
 mod greeting;
 mod keys;
 mod language;
@@ -42,6 +45,8 @@ use std::{
 use tracing::{Level, warn};
 
 use app::App;
+use books::Books;
+use granted_ledger::GrantedLedger;
 use ledger::Ledger;
 use options::{Command, Options};
 use store::Clearing;
@@ -147,11 +152,16 @@ async fn assemble(options: &Options) -> Result<Assembled, (u8, String)> {
         None => Ledger::in_memory(),
         Some(path) => Ledger::open(path).map_err(|error| (1, error.to_string()))?,
     };
+    let mut books = Books::from(ledger);
+    if let Some(at) = &options.ledger_at {
+        let keys = keys::load_for_grants().map_err(|error| misuse(with_sources(&error)))?;
+        books = books.with_granted(GrantedLedger::new(at.clone(), keys));
+    }
     let (store, clearing) = store::open(&options.store, &keys)
         .await
         .map_err(|error| (1, with_sources(&error)))?;
     let app =
-        App::new(options, store, keys, ledger).map_err(|error| misuse(options::refused(&error)))?;
+        App::new(options, store, keys, books).map_err(|error| misuse(options::refused(&error)))?;
     Ok(Assembled {
         app,
         clearing,

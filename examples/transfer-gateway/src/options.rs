@@ -5,6 +5,7 @@
 use std::{ffi::OsString, fmt, net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
 use counterfoil::engine::ConfigError;
+use http::uri::Authority;
 use lexopt::Arg;
 
 use crate::{
@@ -29,6 +30,8 @@ pub(crate) struct Options {
     /// Whether a store may be used that can lose an acknowledged claim.
     pub(crate) accept_lost_writes: bool,
     pub(crate) ledger: Option<PathBuf>,
+    /// Where the ledger of transfers listens, if it is another process.
+    pub(crate) ledger_at: Option<Authority>,
     pub(crate) keys: Option<KeysText>,
     pub(crate) times: Times,
     pub(crate) max_body: usize,
@@ -64,6 +67,7 @@ impl Default for Options {
             store: Place::Memory,
             accept_lost_writes: false,
             ledger: None,
+            ledger_at: None,
             keys: None,
             times: Times::default(),
             max_body: 1 << 20,
@@ -157,6 +161,7 @@ fn take(options: &mut Options, name: &str, parser: &mut lexopt::Parser) -> Resul
         "store" => options.store = Place::parse("--store", &text(name, parser)?).map_err(misuse)?,
         "accept-lost-writes" => options.accept_lost_writes = true,
         "ledger" => options.ledger = Some(parser.value()?.into()),
+        "ledger-url" => options.ledger_at = Some(authority(name, &text(name, parser)?)?),
         "keys" => options.keys = Some(KeysText(text(name, parser)?)),
         "fingerprint-ttl" => times.fingerprint_ttl = duration(name, parser)?,
         "quote-ttl" => times.quote_ttl = duration(name, parser)?,
@@ -265,6 +270,21 @@ pub(crate) fn refused(error: &ConfigError) -> String {
 
 /// The end of a fingerprint is rounded down to a second.
 const SHORTEST_QUOTE: Duration = Duration::from_secs(1);
+
+/// The host and port of `http://HOST:PORT`: a path would not be in the grants, and a password would be in clear.
+fn authority(name: &str, text: &str) -> Result<Authority, Misuse> {
+    let at = text
+        .strip_prefix("http://")
+        .map(|at| at.strip_suffix('/').unwrap_or(at));
+    at.filter(|at| !at.contains('@'))
+        .and_then(|at| at.parse().ok())
+        // The value isn't shown: it may have a password.
+        .ok_or_else(|| {
+            misuse(format!(
+                "--{name} is not a URL such as http://127.0.0.1:8090, without path and user"
+            ))
+        })
+}
 
 fn text(name: &str, parser: &mut lexopt::Parser) -> Result<String, Misuse> {
     // The value isn't shown: it may be a key.

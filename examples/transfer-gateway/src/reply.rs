@@ -11,6 +11,8 @@ use counterfoil::{
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 
+use crate::granted_ledger::ReadError;
+
 /// An answer about an operation, in the form of all others.
 pub(crate) fn answer(answer: &Answer, wording: &Wording) -> Response {
     answer_response(answer, wording).map(Body::new)
@@ -20,6 +22,16 @@ pub(crate) fn answer(answer: &Answer, wording: &Wording) -> Response {
 pub(crate) fn error(status: StatusCode, error: &'static str, sentence: &str) -> Response {
     let body = serde_json::json!({"error": error, "message": sentence});
     json(status, &body)
+}
+
+/// The ledger of another process can't be read.
+pub(crate) fn ledger_out_of_reach(why: &ReadError) -> Response {
+    tracing::warn!(error = ?why, "the ledger can't be read");
+    error(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "ledger_out_of_reach",
+        "the ledger can't be read just now; ask again later",
+    )
 }
 
 /// Any JSON.

@@ -7,11 +7,11 @@ use std::{
 };
 
 use super::{
-    Disposition,
+    Disposition, DownstreamKey,
     run::{Run, lock},
 };
 use crate::{
-    Epoch, OperationId, Scope, Subject,
+    Epoch, OperationId, Scope, Subject, Timestamp,
     store::{Annotated, Annotation, Fence, StoreError},
 };
 
@@ -71,14 +71,14 @@ impl Attempt {
     }
 
     /// The key to send downstream: the operation id, unchanged across every retry of this call and of the operation.
-    /// Taking it makes the attempt dirty.
+    /// Several writes take one [`step`](DownstreamKey::step) each. Taking it makes the attempt dirty.
     ///
     /// # Errors
     ///
     /// [`LeaseLost`] once the lease has lapsed or somebody else has the epoch: send nothing more.
     pub fn downstream_key(&self) -> Result<DownstreamKey, LeaseLost> {
         self.effect_started()?;
-        Ok(DownstreamKey(self.operation_id()))
+        Ok(DownstreamKey::of(self))
     }
 
     /// Says that the first effect is about to leave the process. Makes the attempt dirty.
@@ -152,6 +152,11 @@ impl Attempt {
         lock(&self.0.progress.word).declared
     }
 
+    /// By the engine's clock.
+    pub(super) fn now(&self) -> Timestamp {
+        self.0.shared.clock.now()
+    }
+
     /// Ends when the lease has lapsed or somebody else has the epoch. A handler that can stop sending should then, and
     /// may still complete.
     pub fn lease_lost(&self) -> impl Future<Output = ()> + Send + 'static {
@@ -179,16 +184,6 @@ impl fmt::Debug for Attempt {
             .field("lease", &self.0.lease)
             .field("number", &self.0.number)
             .finish_non_exhaustive()
-    }
-}
-
-/// The key that goes downstream as `Idempotency-Key`: the operation id, hyphenated, without quotes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct DownstreamKey(OperationId);
-
-impl fmt::Display for DownstreamKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 

@@ -18,6 +18,9 @@ const FINGERPRINT_INFO: &[u8] = b"counterfoil/v1/fingerprint";
 /// What the subkey for values that a store keeps is derived with.
 const VALUE_INFO: &[u8] = b"counterfoil/v1/value";
 
+/// What the subkey for grants is derived with.
+const GRANT_INFO: &[u8] = b"counterfoil/v1/grant";
+
 /// A key that signs and verifies fingerprints.
 ///
 /// The secret itself is not kept: the subkeys are derived once, and of each only the HMAC state, which is wiped when the
@@ -28,6 +31,7 @@ pub struct Key {
     id: KeyId,
     fingerprint: Hmac<Sha256>,
     value: Hmac<Sha256>,
+    grant: Hmac<Sha256>,
 }
 
 impl Key {
@@ -66,19 +70,9 @@ impl Key {
     ///
     /// [`KeyError::NotHex`] if the text has another character or an odd length, else as [`new`](Self::new).
     pub fn from_hex(id: KeyId, hex: &str) -> Result<Self, KeyError> {
-        let digits = hex.as_bytes();
-        if !digits.len().is_multiple_of(2) || !digits.iter().all(u8::is_ascii_hexdigit) {
-            return Err(KeyError::NotHex);
-        }
-        let len = digits.len() / 2;
         let mut secret = Zeroizing::new([0; Self::MAX_SECRET_LEN]);
-        let Some(secret) = secret.get_mut(..len) else {
-            return Err(KeyError::Length { len });
-        };
-        for (byte, pair) in secret.iter_mut().zip(digits.chunks_exact(2)) {
-            *byte = nibble(pair[0]) << 4 | nibble(pair[1]);
-        }
-        Self::new(id, secret)
+        let len = read_hex(hex, &mut *secret)?;
+        Self::new(id, &secret[..len])
     }
 
     /// A key of 32 random bytes. What it signs can't be verified once the process has ended.
@@ -97,6 +91,7 @@ impl Key {
             id,
             fingerprint: subkey(secret, FINGERPRINT_INFO),
             value: subkey(secret, VALUE_INFO),
+            grant: subkey(secret, GRANT_INFO),
         }
     }
 
@@ -108,6 +103,10 @@ impl Key {
 
     pub(super) fn value_state(&self) -> Hmac<Sha256> {
         self.value.clone()
+    }
+
+    pub(crate) fn grant_state(&self) -> Hmac<Sha256> {
+        self.grant.clone()
     }
 
     pub(super) fn tag(&self, text: &[u8]) -> [u8; TAG_LEN] {
@@ -122,14 +121,40 @@ impl Key {
     }
 }
 
-/// RFC 5869 with no salt and 32 bytes of output, and the HMAC state of what comes out.
+/// Reads hex of either case into the front of `secret`, and says how many bytes it was.
+pub(crate) fn read_hex(hex: &str, secret: &mut [u8]) -> Result<usize, KeyError> {
+    let digits = hex.as_bytes();
+    if !digits.len().is_multiple_of(2) || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return Err(KeyError::NotHex);
+    }
+    let len = digits.len() / 2;
+    let Some(secret) = secret.get_mut(..len) else {
+        return Err(KeyError::Length { len });
+    };
+    for (byte, pair) in secret.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = nibble(pair[0]) << 4 | nibble(pair[1]);
+    }
+    Ok(len)
+}
+
+/// The HMAC state of a subkey.
 fn subkey(secret: &[u8], info: &[u8]) -> Hmac<Sha256> {
+    Hmac::new_from_slice(&*expanded(secret, info)).expect("HMAC takes a key of any length")
+}
+
+/// The bytes of the subkey for grants, for a service that is to have no other.
+pub(crate) fn grant_subkey(secret: &[u8]) -> Zeroizing<[u8; 32]> {
+    expanded(secret, GRANT_INFO)
+}
+
+/// RFC 5869 with no salt and 32 bytes of output.
+fn expanded(secret: &[u8], info: &[u8]) -> Zeroizing<[u8; 32]> {
     let (mut prk, hkdf) = Hkdf::<Sha256>::extract(None, secret);
     prk.as_mut_slice().zeroize();
     let mut subkey = Zeroizing::new([0; 32]);
     hkdf.expand(info, &mut *subkey)
         .expect("HKDF-SHA256 gives up to 8160 bytes");
-    Hmac::new_from_slice(&*subkey).expect("HMAC takes a key of any length")
+    subkey
 }
 
 const fn nibble(digit: u8) -> u8 {

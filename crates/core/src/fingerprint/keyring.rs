@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Fingerprint, FingerprintError, Key, Opened, Terms, ValueKeys, issued, open};
-use crate::{KeyId, Timestamp};
+use crate::{KeyId, Timestamp, grant::GrantKeys};
 
 /// The keys of a service: one signs, any number verify.
 ///
@@ -177,6 +177,13 @@ impl Keyring {
     #[must_use]
     pub fn value_keys(&self) -> ValueKeys {
         ValueKeys::new(&self.signing, self.verifying.iter().map(|v| &v.key))
+    }
+
+    /// The subkeys of this ring for grants: the key that signs mints them, and all verify. A ring that rotates later
+    /// doesn't change them.
+    #[must_use]
+    pub fn grant_keys(&self) -> GrantKeys {
+        GrantKeys::of_ring(&self.signing, self.verifying.iter().map(|v| &v.key))
     }
 
     pub(super) fn signing(&self) -> &Key {

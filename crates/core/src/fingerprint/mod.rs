@@ -56,6 +56,7 @@ mod tests;
 pub use error::{FingerprintError, InvalidCause, ParamsChanged};
 pub use issued::{Fingerprint, ShortDigest};
 pub use key::{Key, KeyError};
+pub(crate) use key::{grant_subkey, read_hex};
 pub use keyring::{DropKeyError, DuplicateKey, Keyring, SignedUntil, UnknownKey};
 pub use open::Opened;
 pub use terms::{Terms, TermsError};

@@ -5,12 +5,14 @@
 mod credential_parts;
 mod operation_id;
 mod scope;
+mod step;
 mod subject;
 mod timestamp;
 
 pub use credential_parts::{Epoch, InvalidKeyId, KeyId, Owner, ParamHash};
 pub use operation_id::{InvalidOperationId, OperationId};
 pub use scope::{InvalidScope, Scope};
+pub use step::{InvalidStep, Step};
 pub(crate) use subject::is_unreserved;
 pub use subject::{InvalidSubject, Subject};
 pub use timestamp::{Clock, SystemClock, Timestamp};

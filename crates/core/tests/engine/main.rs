@@ -1,6 +1,7 @@
 //! The engine over the in-memory store, by moved clocks and a store that misbehaves on request.
 
 mod builder;
+mod downstream;
 mod draining;
 mod extremes;
 mod faults;

@@ -15,14 +15,16 @@ use super::venv;
 /// Every test is built in one way, with the features that the whole workspace asks for. With those of one package alone
 /// cargo would build each dependency again whose features differ.
 const WHOLE: &str = "test --workspace --all-features";
-/// The program that black-box tests start, and a test of its package: with that one, cargo builds the program.
+/// The program that black-box tests start.
 const GATEWAY: &str = "transfer-gateway";
-const GATEWAY_TEST: &str = "readme";
+/// A test in each package with a program that they start: with it, cargo builds the program.
+const PROGRAM_TEST: &str = "readme";
 /// The tests that start it.
 const BLACK_BOX: &str = "tests";
 /// Those of them that ask nothing of the store but to be one.
 const FOR_ANY_STORE: &[&str] = &[
     "credentials",
+    "granted",
     "hostile",
     "lifecycle",
     "outcomes",
@@ -39,7 +41,7 @@ const HTTP: &str = "COUNTERFOIL_TEST_HTTP";
 const FEATURED: &str = "counterfoil";
 const HASHES: &str = "tests/hash-under-features/Cargo.toml";
 /// Implementations of the specs in another language, and what they check.
-const VERIFIERS: [(&str, &str); 2] = [
+const VERIFIERS: [(&str, &str); 4] = [
     (
         "docs/spec/verify_fingerprint.py",
         "docs/spec/fingerprint-v1.json",
@@ -48,6 +50,11 @@ const VERIFIERS: [(&str, &str); 2] = [
         "docs/spec/verify_idempotency_key.py",
         "docs/spec/idempotency-key-v1.json",
     ),
+    (
+        "docs/spec/verify_downstream_key.py",
+        "docs/spec/downstream-key-v1.json",
+    ),
+    ("docs/spec/verify_grant.py", "docs/spec/grant-v1.json"),
 ];
 /// What the client in another language of the gRPC example needs, and who names its Python to the test.
 const PAYOUTS_CLIENT: &str = "examples/grpc-payouts/clients/requirements.txt";
@@ -174,8 +181,8 @@ fn build(context: &Context, bound: Bound) -> Result<(), Failure> {
 }
 
 /// For a step that runs alone: black-box tests must not meet an old program.
-fn build_gateway(context: &Context, bound: Bound) -> Result<(), Failure> {
-    let one = ["--test", GATEWAY_TEST, "--no-run"];
+fn build_programs(context: &Context, bound: Bound) -> Result<(), Failure> {
+    let one = ["--test", PROGRAM_TEST, "--no-run"];
     cargo(context, bound, &[&words(WHOLE)[..], &one].concat())
 }
 
@@ -195,14 +202,14 @@ fn tests(context: &Context, bound: Bound) -> Result<(), Failure> {
 
 /// What is promised over one version of HTTP is promised over the other. Before this they spoke HTTP/1.1.
 fn http2(context: &Context, bound: Bound) -> Result<(), Failure> {
-    build_gateway(context, bound)?;
+    build_programs(context, bound)?;
     let mut command = black_box(context);
     context.runner.run(command.env(HTTP, "2"), bound)
 }
 
 /// The gateway's promises are those of whatever store it stands on. In memory they were tested before.
 fn stores(context: &Context, bound: Bound) -> Result<(), Failure> {
-    build_gateway(context, bound)?;
+    build_programs(context, bound)?;
     let of = |server| {
         let mut addresses = context.servers()?.addresses();
         let address = addresses.find(|(name, _)| *name == server);
@@ -288,7 +295,7 @@ fn grpc(context: &Context, bound: Bound) -> Result<(), Failure> {
 
 fn clients(context: &Context, bound: Bound) -> Result<(), Failure> {
     let python = venv::make(context, bound, "sdks", SDKS)?;
-    build_gateway(context, bound)?;
+    build_programs(context, bound)?;
     let mut arguments = named(&["clients"]);
     arguments.extend(["--", "--ignored"]);
     let mut command = tested(context, &arguments);
@@ -296,7 +303,7 @@ fn clients(context: &Context, bound: Bound) -> Result<(), Failure> {
 }
 
 fn demo(context: &Context, bound: Bound) -> Result<(), Failure> {
-    build_gateway(context, bound)?;
+    build_programs(context, bound)?;
     let program = context.workspace.target().join("debug").join(GATEWAY);
     let mut command = Command::new(program);
     command.current_dir(context.workspace.root());

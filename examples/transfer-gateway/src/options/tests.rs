@@ -27,6 +27,7 @@ fn every_option_of_this_version_is_read() {
     );
     assert_eq!(o.listen.to_string(), "[::1]:0");
     assert_eq!(o.ledger, Some(PathBuf::from("l.jsonl")));
+    assert_eq!(o.ledger_at, None);
     assert_eq!(o.keys.expect("keys").0, "k1=00");
     assert_eq!(o.times.fingerprint_ttl, Duration::from_secs(2));
     assert_eq!(o.times.quote_ttl, Duration::from_secs(3));
@@ -129,4 +130,26 @@ fn demo_takes_a_language() {
     ));
     assert!(matches!(parsed("--help"), Ok(Command::Help)));
     assert!(matches!(parsed("-V"), Ok(Command::Version)));
+}
+
+#[test]
+fn the_ledger_of_transfers_is_a_host_and_a_port() {
+    for url in ["http://127.0.0.1:8090", "http://127.0.0.1:8090/"] {
+        let o = options(&format!("--ledger-url {url}"));
+        assert_eq!(o.ledger_at.expect(url), "127.0.0.1:8090");
+    }
+    for url in [
+        "127.0.0.1:8090",
+        "https://127.0.0.1:8090",
+        "http://",
+        "http://127.0.0.1:8090/ledger",
+        "http://me:secret@127.0.0.1:8090",
+    ] {
+        let refused = parsed(&format!("--ledger-url {url}")).expect_err(url);
+        assert!(
+            refused.starts_with("--ledger-url is not a URL"),
+            "{refused}"
+        );
+        assert!(!refused.contains("secret"), "{refused}");
+    }
 }

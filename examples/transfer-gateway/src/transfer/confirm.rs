@@ -90,9 +90,11 @@ pub(crate) async fn settled(
     let operation = id.strip_prefix("tr_").and_then(|id| id.parse().ok());
     let effects = match operation {
         Some(operation) => {
-            app.ledger()
-                .effects(subject.tenant(), Some(operation))
-                .await
+            let effects = app.books().effects(subject.tenant(), Some(operation));
+            match effects.await {
+                Ok(effects) => effects,
+                Err(error) => return reply::ledger_out_of_reach(&error),
+            }
         }
         None => Vec::new(),
     };
