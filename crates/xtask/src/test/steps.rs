@@ -65,7 +65,7 @@ const SDKS_PYTHON: &str = "COUNTERFOIL_TEST_SDK_PYTHON";
 /// What steps with servers need.
 const SERVERS: &[Need] = &[REDIS, POSTGRES, PGBOUNCER];
 /// How many tests run at a time. Most of them wait for a server to start, stop or be asked again, and not for a processor.
-const THREADS: (&str, &str) = ("RUST_TEST_THREADS", "4");
+const THREADS: (&str, &str) = ("RUST_TEST_THREADS", "3");
 /// How long the demo may run.
 const DEMO: Duration = Duration::from_secs(60);
 
